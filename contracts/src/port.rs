@@ -7,16 +7,19 @@ use std::pin::Pin;
 use futures_core::Stream;
 use serde_json::Value;
 
+use crate::api::Changes;
 use crate::artifact::ArtifactRef;
 use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::event::{CommandOutcome, Intent};
 use crate::ids::{AgentId, SessionId, TaskId, ToolRunId, TurnId};
 use crate::permission::Effect;
+use crate::project::ProjectCheck;
 use crate::provider::{ModelAssignment, ModelRequest, ProviderStreamEvent, ToolSpec};
 use crate::task::AgentRole;
 use crate::time::Timestamp;
 use crate::tool::{CallContext, EffectClass, ToolCall, ToolDefinition, ToolResultEnvelope};
+use crate::workspace::{Checkpoint, WorkspaceRef};
 
 /// A boxed future, so that ports can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -49,6 +52,22 @@ pub trait ToolExecutor: Send + Sync {
 
     /// Ends running calls; each resolves as cancelled. Returns how many there were.
     fn cancel(&self, scope: CancelScope, reason: &str) -> BoxFuture<'_, usize>;
+
+    /// The state of a workspace as a git tree (index, branch and stash of the user are not touched). With a
+    /// name, the tree is also kept under `refs/air/<name>`.
+    fn checkpoint<'a>(&'a self, workspace: &'a WorkspaceRef, name: Option<&'a str>) -> BoxFuture<'a, Result<Checkpoint>>;
+
+    /// What differs between two trees that [`ToolExecutor::checkpoint`] returned, only below `paths` where given.
+    fn changes<'a>(
+        &'a self,
+        workspace: &'a WorkspaceRef,
+        from: &'a str,
+        to: &'a str,
+        paths: &'a [String],
+    ) -> BoxFuture<'a, Result<Changes>>;
+
+    /// The project's own checks: `project.json.verify`, else what a scan of the tree finds.
+    fn project_checks<'a>(&'a self, workspace: &'a WorkspaceRef) -> BoxFuture<'a, Result<Vec<ProjectCheck>>>;
 }
 
 /// Calls to models. The scheduler and the agents call it, `aird` implements it over `llm`.
