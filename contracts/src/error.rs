@@ -176,6 +176,8 @@ codes! {
     PROVIDER_INVALID_REQUEST = "provider.invalid_request": Provider,
     PROVIDER_UNSUPPORTED_PARAMETER = "provider.unsupported_parameter": Provider,
     PROVIDER_TOOLS_UNSUPPORTED = "provider.tools_unsupported": Provider,
+    /// A kind of provider that this build cannot speak to.
+    PROVIDER_UNSUPPORTED = "provider.unsupported": Unsupported,
     PROVIDER_CONTEXT_TOO_LONG = "provider.context_too_long": Provider,
     PROVIDER_REQUEST_TOO_LARGE = "provider.request_too_large": Provider,
     PROVIDER_STREAM_INTERRUPTED = "provider.stream_interrupted": Provider,
