@@ -62,7 +62,10 @@ pub struct ContextAssembled {
     pub omissions: Vec<Omission>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ContextConflict>,
-    /// The transcript messages that were sent: from the first to this one, by order of the log.
+    /// The transcript messages that were sent: from this one (`None`: the first) by order of the log …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_message: Option<MessageId>,
+    /// … to this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through_message: Option<MessageId>,
     /// L9, the volatile block, as it was sent; it is in no transcript.
@@ -73,7 +76,7 @@ pub struct ContextAssembled {
     /// Estimated tokens of the whole.
     pub tokens: u32,
     pub context_window: u32,
-    /// SHA-256 of the canonical JSON of the request.
+    /// SHA-256 over the identities of its parts: base, messages, volatile block, model, limits.
     pub hash: String,
 }
 
