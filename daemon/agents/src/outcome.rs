@@ -1,0 +1,104 @@
+//! How a turn stands, in the words that a script waits for.
+
+use std::time::Duration;
+
+use air_contracts::Result;
+use air_contracts::api::{OutcomeStatus, TaskOutcome, TurnOutcome};
+use air_contracts::ids::{RefKind, ShortRef, TurnId};
+use air_contracts::path::WirePath;
+use air_contracts::session::TurnStatus;
+use air_store::{BusItem, Store, ToolRunFilter, TurnRow};
+
+/// How a turn stands now.
+pub(crate) async fn outcome(store: &Store, turn: TurnId) -> Result<TurnOutcome> {
+    let row = store.turn(turn).await?;
+    let session = store.session(row.session_id).await?;
+    let tasks = store.tasks_of_turn(turn).await?;
+    let mut open = store.open_approvals(Some(row.session_id)).await?;
+    open.retain(|approval| approval.approval.turn_id == turn);
+    let status = status(store, &row, !open.is_empty()).await?;
+    let mut changed_files: Vec<WirePath> = tasks.iter().flat_map(|task| task.changed_files.iter().cloned()).collect();
+    changed_files.sort();
+    changed_files.dedup();
+    let tree = verified_tree(store, turn).await?;
+    let duration_ms = row.ended_at.map_or(0, |ended| ended.millis_since(row.submitted_at));
+    Ok(TurnOutcome {
+        turn_id: turn,
+        turn: ShortRef::new(RefKind::Turn, row.n),
+        session_id: row.session_id,
+        session: ShortRef::new(RefKind::Session, session.n),
+        status,
+        answer: row.answer.unwrap_or_default(),
+        tasks: tasks
+            .into_iter()
+            .map(|task| TaskOutcome {
+                id: task.id,
+                short: ShortRef::new(RefKind::Task, task.n),
+                title: task.spec.title,
+                status: task.status,
+                criteria: task.criteria,
+                changed_files: task.changed_files,
+            })
+            .collect(),
+        changed_files,
+        usage: store.turn_usage(turn).await?,
+        blockers: row.blockers,
+        approvals: open.iter().map(|row| ShortRef::new(RefKind::Approval, row.approval.n)).collect(),
+        error: row.error,
+        duration_ms,
+        tree,
+        structured: serde_json::Value::Null,
+    })
+}
+
+async fn verified_tree(store: &Store, turn: TurnId) -> Result<Option<String>> {
+    let mut checkpoints = store.checkpoints(turn).await?;
+    checkpoints.retain(|checkpoint| matches!(checkpoint.purpose.as_str(), "verified" | "completed"));
+    Ok(checkpoints.pop().map(|checkpoint| checkpoint.checkpoint.tree))
+}
+
+async fn status(store: &Store, row: &TurnRow, open_approvals: bool) -> Result<OutcomeStatus> {
+    Ok(match row.status {
+        TurnStatus::Queued | TurnStatus::Running if open_approvals && !moves(store, row).await? => OutcomeStatus::Waiting,
+        TurnStatus::Queued | TurnStatus::Running => OutcomeStatus::Running,
+        TurnStatus::Completed => OutcomeStatus::Completed,
+        TurnStatus::Answered => OutcomeStatus::Answered,
+        TurnStatus::Failed => OutcomeStatus::Failed,
+        TurnStatus::Blocked => OutcomeStatus::Blocked,
+        TurnStatus::Interrupted => OutcomeStatus::Interrupted,
+        TurnStatus::Budget => OutcomeStatus::Budget,
+        TurnStatus::Cancelled => OutcomeStatus::Cancelled,
+    })
+}
+
+/// Whether a run of the turn is under way beside its open questions.
+async fn moves(store: &Store, row: &TurnRow) -> Result<bool> {
+    let filter = ToolRunFilter { turn: Some(row.id), ..ToolRunFilter::default() };
+    Ok(store.tool_runs(filter).await?.iter().any(|run| run.status.is_none()))
+}
+
+/// Waits for the end of a turn, by the bus.
+pub(crate) async fn wait(store: &Store, turn: TurnId, timeout: Duration, until_approval: bool) -> Result<TurnOutcome> {
+    let deadline = tokio::time::Instant::now() + timeout;
+    // Subscribed before the first look, so that nothing falls between.
+    let mut bus = store.subscribe();
+    loop {
+        let now = outcome(store, turn).await?;
+        let ends = match now.status {
+            OutcomeStatus::Running => false,
+            OutcomeStatus::Waiting => until_approval,
+            _ => true,
+        };
+        if ends {
+            return Ok(now);
+        }
+        loop {
+            let item = tokio::time::timeout_at(deadline, bus.next()).await;
+            match item {
+                Err(_) | Ok(BusItem::Closed) => return Ok(now),
+                Ok(BusItem::Ephemeral(_)) => {}
+                Ok(BusItem::Committed { .. } | BusItem::Lagged) => break,
+            }
+        }
+    }
+}
