@@ -1,1 +1,1 @@
-//! Placeholder.
+//! End-to-end tests of the real binaries, and the test that keeps the architecture. See `tests/it`.

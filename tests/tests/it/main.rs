@@ -1,0 +1,4 @@
+//! One binary for all end-to-end tests.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod architecture;
