@@ -207,6 +207,18 @@ fn processes_are_started_in_few_places() {
     assert!(faults.is_empty(), "these start processes: {faults:#?}");
 }
 
+/// Every task of the daemon has a name and an owner that awaits it: `air_rt::Tasks`.
+#[test]
+fn tasks_are_spawned_through_their_owner() {
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|(path, _)| path.starts_with("daemon") && !path.starts_with("daemon/rt") && !path.starts_with("daemon/worker"))
+        .filter(|(path, text)| path.components().any(|part| part.as_os_str() == "src") && code(text).contains("tokio::spawn("))
+        .map(|(path, _)| path.display().to_string())
+        .collect();
+    assert!(faults.is_empty(), "these spawn without an owner: {faults:#?}");
+}
+
 #[test]
 fn files_stay_small_and_say_what_they_are_for() {
     let mut faults = Vec::new();
