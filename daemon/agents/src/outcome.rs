@@ -82,23 +82,25 @@ pub(crate) async fn wait(store: &Store, turn: TurnId, timeout: Duration, until_a
     let deadline = tokio::time::Instant::now() + timeout;
     // Subscribed before the first look, so that nothing falls between.
     let mut bus = store.subscribe();
-    loop {
-        let now = outcome(store, turn).await?;
-        let ends = match now.status {
-            OutcomeStatus::Running => false,
-            OutcomeStatus::Waiting => until_approval,
-            _ => true,
-        };
-        if ends {
-            return Ok(now);
-        }
+    while !ends(store, turn, until_approval).await? {
         loop {
-            let item = tokio::time::timeout_at(deadline, bus.next()).await;
-            match item {
-                Err(_) | Ok(BusItem::Closed) => return Ok(now),
+            match tokio::time::timeout_at(deadline, bus.next()).await {
+                Err(_) | Ok(BusItem::Closed) => return outcome(store, turn).await,
                 Ok(BusItem::Ephemeral(_)) => {}
                 Ok(BusItem::Committed { .. } | BusItem::Lagged) => break,
             }
         }
     }
+    outcome(store, turn).await
+}
+
+/// Whether there is something to return for. Asked at each commit, so it reads as little as it can.
+async fn ends(store: &Store, turn: TurnId, until_approval: bool) -> Result<bool> {
+    let row = store.turn(turn).await?;
+    if row.status.is_ended() || !until_approval {
+        return Ok(row.status.is_ended());
+    }
+    let open = store.open_approvals(Some(row.session_id)).await?;
+    let asked = open.iter().any(|approval| approval.approval.turn_id == turn);
+    Ok(status(store, &row, asked).await? == OutcomeStatus::Waiting)
 }
