@@ -111,4 +111,9 @@ impl Notifier {
     pub async fn drained(&self) -> bool {
         self.connection.outbox.drained(self.stream).await
     }
+
+    /// Waits until the client has taken something. `false`: the connection is gone.
+    pub async fn room(&self) -> bool {
+        self.connection.outbox.room().await
+    }
 }

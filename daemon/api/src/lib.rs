@@ -14,6 +14,7 @@ mod outbox;
 mod router;
 mod rpc;
 mod server;
+mod stream;
 mod suggest;
 mod ws;
 
@@ -23,3 +24,4 @@ pub use counters::Counters;
 pub use outbox::Pushed;
 pub use router::Router;
 pub use server::{Limits, PeerCheck, ServeOptions, Server};
+pub use stream::{ProjectionSource, follow_events, follow_projection, projection_snapshot};

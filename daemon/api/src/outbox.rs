@@ -91,6 +91,18 @@ impl Outbox {
 
     /// Waits until the stream has nothing in the queue any more; `false` when the connection is gone.
     pub async fn drained(&self, stream: StreamId) -> bool {
+        self.wait(|state| {
+            state.sending != Some(stream) && state.queue.iter().all(|(owner, _)| *owner != stream)
+        })
+        .await
+    }
+
+    /// Waits until the queue is half empty; `false` when the connection is gone.
+    pub async fn room(&self) -> bool {
+        self.wait(|state| state.queue.len() <= MAX_MESSAGES / 2 && state.bytes <= MAX_BYTES / 2).await
+    }
+
+    async fn wait(&self, reached: impl Fn(&State) -> bool) -> bool {
         loop {
             let emptied = self.emptied.notified();
             tokio::pin!(emptied);
@@ -101,7 +113,7 @@ impl Outbox {
                 if state.closed {
                     return false;
                 }
-                if state.sending != Some(stream) && state.queue.iter().all(|(owner, _)| *owner != stream) {
+                if reached(&state) {
                     return true;
                 }
             }
