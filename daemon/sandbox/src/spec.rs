@@ -123,7 +123,6 @@ pub struct LauncherId {
 
 /// What is known about a run from its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "read once per run and taken apart at once")]
 pub enum RunState {
     /// No launcher has taken the folder.
     NotStarted,

@@ -103,9 +103,21 @@ pub fn signals_in(bytes: &[u8]) -> impl Iterator<Item = libc::c_int> {
 
 /// Every signal as a fresh program expects it: default disposition, none blocked.
 pub fn default_signals() {
-    for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: SIG_DFL installs no handler; numbers that cannot be set are refused with EINVAL.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    // The kernel's own structure, whose zeroes mean SIG_DFL. The C library would refuse the two signals
+    // that it keeps for itself, and pass on what another one had left in them: rt_sigaction(2).
+    static DEFAULT: [u64; 4] = [0; 4];
+    const SET_SIZE: usize = 8;
+    for signal in 1..=64 {
+        // SAFETY: no handler is installed; SIGKILL and SIGSTOP are refused with EINVAL.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                &raw const DEFAULT,
+                std::ptr::null_mut::<u64>(),
+                SET_SIZE,
+            )
+        };
     }
     let none = signal_set(&[]);
     // SAFETY: the set is initialised and outlives the call.

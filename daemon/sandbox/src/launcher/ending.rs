@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 
 use crate::procfs::{self, Descendant};
 
@@ -45,7 +45,7 @@ pub struct Reaped {
 pub fn reap(watched: Pid) -> Reaped {
     let mut found = Reaped { watched: None, none_left: false };
     loop {
-        match waitpid(None, WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG) {
             Ok(Some((pid, status))) if pid == watched => found.watched = Some(status),
             Ok(Some(_)) | Err(Errno::INTR) => {}
             Ok(None) => return found,
