@@ -2,3 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod architecture;
+mod env;
+mod adversary;
+mod crash;
+mod main_job;
+mod shell_project;

@@ -1,0 +1,116 @@
+//! kill -9 of the daemon at each event of a scenario, and of a worker: the session comes to the same end.
+
+use crate::env::{TestEnv, kill};
+use crate::shell_project::{FILES, REQUEST, calls, scenario};
+
+/// A command that counts its own runs outside of what a rewind or a repeat would hide.
+const COUNTED: &str = "{command: \"echo ran >> count.txt; sleep 0.3; make check\"}";
+
+fn turns() -> String {
+    [
+        calls(&[("fs.read", "{path: total.sh}"), ("shell.run", COUNTED)]),
+        calls(&[("fs.edit", "{path: total.sh, old_string: \"$1 - $2\", new_string: \"$1 + $2\"}")]),
+        calls(&[("task.finish", "{status: done, summary: It adds now.}")]),
+    ]
+    .concat()
+}
+
+fn last_seq(env: &TestEnv) -> u64 {
+    let ran = env.air(&["log", "--output", "json"]);
+    ran.json()["items"].as_array().and_then(|items| items.last().and_then(|event| event["seq"].as_u64())).unwrap_or(0)
+}
+
+/// Runs the scenario; kills the daemon when the log has reached `at`. Returns false when it ended before that.
+fn run_and_kill_at(at: u64) -> bool {
+    let mut env = TestEnv::new(FILES);
+    env.model(&scenario(&turns()).replace("turns:\n      - reply", "cursor: conversation\n    turns:\n      - reply"));
+    env.air(&["submit", REQUEST]).expect_code(0);
+    let mut killed = false;
+    env.wait_until("the log has come so far", || {
+        let log = env.air(&["log", "--output", "jsonl"]);
+        let seqs = log.stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let (mut reached, mut ended) = (0, false);
+        for event in seqs {
+            reached = event["seq"].as_u64().unwrap_or(0);
+            ended |= event["type"] == "turn.ended";
+        }
+        if reached >= at && !ended {
+            killed = true;
+        }
+        killed || ended
+    });
+    if !killed {
+        return false;
+    }
+    env.kill_daemon();
+    // The next command starts the next daemon, and that one goes on by itself.
+    let done = env.air(&["wait", "--output", "json"]);
+    let outcome = done.json();
+    assert_eq!(outcome["status"], "completed", "killed at {at}: {outcome:#}\n{}", env.log());
+    assert!(env.read("total.sh").contains("$1 + $2"), "killed at {at}");
+    let runs = env.read("count.txt").lines().count();
+    assert!(runs <= 1, "killed at {at}: the command ran {runs} times");
+    let verified = env.json(&["events", "verify"]);
+    assert_eq!(verified["equal"], true, "killed at {at}: {verified:#}");
+    assert!(last_seq(&env) > at);
+    valid_histories(&env);
+    true
+}
+
+/// Each call that a model was shown has exactly one result right behind it.
+fn valid_histories(env: &TestEnv) {
+    for request in env.requests().iter().filter(|line| line["kind"] == "request") {
+        let empty = Vec::new();
+        let messages = request["body"]["messages"].as_array().unwrap_or(&empty);
+        for pair in messages.windows(2) {
+            let ids = |message: &serde_json::Value, kind: &str, key: &str| -> Vec<String> {
+                let blocks = message["content"].as_array().cloned().unwrap_or_default();
+                blocks.iter().filter(|block| block["type"] == kind).map(|block| block[key].as_str().unwrap().to_owned()).collect()
+            };
+            let asked = ids(&pair[0], "tool_use", "id");
+            assert_eq!(asked, ids(&pair[1], "tool_result", "tool_use_id"), "{request:#}");
+        }
+    }
+}
+
+#[test]
+fn the_daemon_may_die_at_each_event() {
+    let mut at = 2;
+    let mut killed = 0;
+    while run_and_kill_at(at) {
+        killed += 1;
+        at += 2;
+        assert!(at < 200, "the scenario does not end");
+    }
+    assert!(killed >= 5, "the daemon was killed {killed} times only");
+}
+
+#[test]
+fn a_worker_may_die() {
+    let mut env = TestEnv::new(FILES);
+    env.model(&scenario(&turns()));
+    env.air(&["submit", REQUEST]).expect_code(0);
+    let daemon = env.daemon_pid().unwrap();
+    env.wait_until("the command runs", || env.project().join("count.txt").exists());
+    let worker = worker_of(daemon).expect("a worker");
+    kill(worker);
+    let outcome = env.air(&["wait", "--output", "json"]).json();
+    assert_eq!(outcome["status"], "completed", "{outcome:#}\n{}", env.log());
+    assert_eq!(env.read("count.txt").lines().count(), 1);
+    valid_histories(&env);
+}
+
+/// The child of the daemon that runs a role.
+fn worker_of(daemon: i32) -> Option<i32> {
+    let children = std::fs::read_to_string(format!("/proc/{daemon}/task/{daemon}/children")).ok()?;
+    let all = std::fs::read_dir(format!("/proc/{daemon}/task")).ok()?;
+    let mut pids: Vec<i32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    for thread in all.flatten() {
+        let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        pids.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    pids.into_iter().find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("\0role")
+    })
+}

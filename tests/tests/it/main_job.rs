@@ -1,0 +1,73 @@
+//! The main job: a message becomes a proved change.
+
+use crate::env::TestEnv;
+use crate::shell_project::{FILES, REQUEST, honest, scenario};
+
+#[test]
+fn a_message_becomes_a_proved_change() {
+    let mut env = TestEnv::new(FILES);
+    env.model(&scenario(&honest()));
+    let done = env.air(&["submit", "--wait", "--output", "json", REQUEST]).expect_code(0).json();
+
+    assert_eq!(done["status"], "completed", "{done:#}");
+    assert_eq!(done["answer"], "total.sh subtracted; it adds now.");
+    assert_eq!(done["changed_files"].as_array().unwrap().len(), 1, "{done:#}");
+    assert!(env.read("total.sh").contains("$1 + $2"));
+
+    let criteria = done["tasks"][0]["criteria"].as_array().unwrap();
+    assert!(criteria.iter().any(|criterion| criterion["state"] == "proved" && !criterion["evidence"].as_array().unwrap().is_empty()), "{done:#}");
+    // The sentence without a check is not claimed to be proved.
+    let said = criteria.iter().find(|criterion| criterion["text"] == "total.sh adds").unwrap();
+    assert_eq!(said["state"], "unproved");
+
+    // One request beyond a bare loop: that of the Main Agent.
+    assert_eq!(env.requests().iter().filter(|line| line["kind"] == "request").count(), 4);
+
+    let evidence = env.json(&["evidence"]);
+    let proof = &evidence["items"].as_array().unwrap().iter().find(|item| item["kind"] == "check_passed").unwrap().clone();
+    assert_eq!((proof["stale"].as_bool(), proof["exit_code"].as_i64()), (Some(false), Some(0)), "{proof:#}");
+    assert!(env.air(&["diff"]).expect_code(0).stdout.contains("+echo $(($1 + $2))"));
+    let verified = env.json(&["events", "verify"]);
+    assert_eq!(verified["equal"], true, "{verified:#}");
+}
+
+#[test]
+fn a_question_is_answered_without_a_task() {
+    let mut env = TestEnv::new(FILES);
+    env.model("turns:\n  - reply: {text: It adds two numbers.}\n");
+    let ran = env.air(&["submit", "--wait", "what does total.sh do?"]).expect_code(0);
+    assert!(ran.stdout.contains("It adds two numbers."), "{ran:#?}");
+    let done = env.json(&["wait"]);
+    assert_eq!((done["status"].as_str(), done["tasks"].as_array().map(Vec::len)), (Some("answered"), Some(0)));
+}
+
+#[test]
+fn the_request_that_was_sent_can_be_opened_byte_for_byte() {
+    let mut env = TestEnv::new(FILES);
+    env.model(&scenario(&honest()));
+    env.air(&["submit", "--wait", REQUEST]).expect_code(0);
+    let sent: Vec<_> = env.requests().into_iter().filter(|line| line["kind"] == "request").collect();
+    let list = env.json(&["context"]);
+    let requests = list["requests"].as_array().unwrap();
+    assert_eq!(requests.len(), sent.len());
+    // The last request of the executor: rebuilt from the log, it has the same texts in the same order.
+    let newest = env.json(&["context", requests[0]["ref"].as_str().unwrap()]);
+    let rebuilt = &newest["context"]["body"]["messages"];
+    let wire = &sent.last().unwrap()["body"]["messages"];
+    assert_eq!(texts(rebuilt), texts(wire));
+}
+
+/// Every text of a list of messages, in order.
+fn texts(messages: &serde_json::Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for message in messages.as_array().unwrap() {
+        for block in message["content"].as_array().unwrap() {
+            let text = block["text"].as_str().or(block["content"].as_str()).map(str::to_owned);
+            found.push(text.unwrap_or_else(|| match &block["content"] {
+                serde_json::Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+                _ => block["input"].to_string(),
+            }));
+        }
+    }
+    found
+}
