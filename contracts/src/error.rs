@@ -117,6 +117,9 @@ codes! {
     IO_DENIED = "io.denied": Denied,
     IO_NOT_FOUND = "io.not_found": NotFound,
     USAGE_VALUE = "usage.value": InvalidInput,
+    USAGE_COMMAND = "usage.command": InvalidInput,
+    USAGE_OPTION = "usage.option": InvalidInput,
+    USAGE_MISSING = "usage.missing": InvalidInput,
     ID_WRONG_KIND = "id.wrong_kind": InvalidInput,
 
     RPC_PARSE = "rpc.parse": InvalidInput,
