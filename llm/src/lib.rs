@@ -1,8 +1,8 @@
 //! Model providers: configuration, selection, the capability catalogue, and the adapters that turn
 //! canonical requests into wire requests and streamed answers into [`ProviderStreamEvent`]s.
 //!
-//! [`ProviderManager`] is the entry. An adapter implements [`ProviderAdapter`]; what all adapters share
-//! (transport, time limits, retries, server-sent events) is in [`exchange`](self) modules.
+//! [`ProviderManager`] is the entry. An adapter implements [`ProviderAdapter`]; transport, time limits,
+//! retries and the decoding of server-sent events are shared by all adapters.
 //!
 //! [`ProviderStreamEvent`]: air_contracts::provider::ProviderStreamEvent
 

@@ -34,12 +34,13 @@ impl ConversionReport {
         self.changes.push(Change { class: ChangeClass::Lossy, what: what.into() });
     }
 
-    /// Writes the changes to the log: lossy ones as warnings.
+    /// Writes the changes to the log. A flaw of a transcript comes back with every request, so none is a
+    /// warning.
     pub(crate) fn log(&self, model: &str) {
         for change in &self.changes {
             match change.class {
                 ChangeClass::Noted => tracing::debug!(model, change = change.what, "request converted"),
-                ChangeClass::Lossy => tracing::warn!(model, change = change.what, "request converted"),
+                ChangeClass::Lossy => tracing::info!(model, change = change.what, "request converted"),
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use air_contracts::error::codes;
 use air_contracts::{AirError, Result};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
@@ -51,7 +52,10 @@ fn build(target: Target) -> Result<Client> {
         builder = builder.no_proxy();
     }
     let builder = if target.tls { trust_the_system(builder) } else { trust_nobody(builder)? };
-    builder.build().map_err(|error| AirError::internal(format!("the HTTP client cannot be made: {error}")))
+    builder.build().map_err(|error| {
+        AirError::new(codes::PROVIDER_NETWORK, format!("the HTTP client cannot be made: {}", cause(error)))
+            .hint("https needs certificates: install ca-certificates, or set SSL_CERT_FILE for the daemon")
+    })
 }
 
 /// TLS by rustls with ring, and the certificates of the system (or of `SSL_CERT_FILE`).

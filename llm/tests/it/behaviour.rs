@@ -99,10 +99,13 @@ fn the_key_travels_in_one_header_and_nowhere_else() {
 #[test]
 fn a_server_that_is_not_there_is_a_network_error() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
     drop(listener);
-    let error = finish(&complete(&manager(&url), hello())).unwrap_err();
-    assert_eq!((error.error.code.as_str(), error.error.retryable), ("provider.network", true));
+    for scheme in ["http", "https"] {
+        let error = finish(&complete(&manager(&format!("{scheme}://{address}")), hello())).unwrap_err();
+        assert_eq!((error.error.code.as_str(), error.partial), ("provider.network", false));
+        assert!(!error.error.message.contains(&address.port().to_string()), "{}", error.error.message);
+    }
 }
 
 #[test]

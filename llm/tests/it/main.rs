@@ -4,6 +4,7 @@
 
 mod answers;
 mod behaviour;
+mod captures;
 mod fold;
 mod requests;
 mod selection;
@@ -22,12 +23,16 @@ use serde_json::{Value, json};
 
 const TOOLS: [&str; 4] = ["fs.read", "fs.write", "git.status", "shell.run"];
 
-/// The cases of an area in the dialect that this build speaks.
+/// A part of the case folder; `AIR_CASES_DIR` replaces the folder as far as it has the part.
+fn case_file(name: &str) -> PathBuf {
+    let own = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases")).join(name);
+    let other = std::env::var_os("AIR_CASES_DIR").map(|folder| PathBuf::from(folder).join(name));
+    other.filter(|path| path.exists()).unwrap_or(own)
+}
+
+/// The streaming cases in the dialect that this build speaks.
 fn cases() -> Vec<Value> {
-    let folder = std::env::var_os("AIR_CASES_DIR").map(PathBuf::from);
-    let folder =
-        folder.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases")));
-    let text = std::fs::read_to_string(folder.join("streaming.jsonl")).unwrap();
+    let text = std::fs::read_to_string(case_file("streaming.jsonl")).unwrap();
     let all =
         text.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).unwrap());
     all.filter(|case: &Value| case["dialect"] == "anthropic").collect()
