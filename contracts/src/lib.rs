@@ -21,6 +21,7 @@ pub mod port;
 pub mod project;
 pub mod projection;
 pub mod provider;
+pub mod schema;
 pub mod session;
 pub mod task;
 pub mod time;
