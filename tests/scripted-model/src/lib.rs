@@ -16,7 +16,8 @@
 //!     match: You are the Main Agent    # a text, or a list of which all must hold: each is part of the
 //!                                      # system prompt or the first user message, or names an offered tool
 //!     cursor: agent                    # `agent` (default): one place in the script for all requests;
-//!                                      # `conversation`: one for each first user message
+//!                                      # `conversation`: one for each first user message; `history`: none,
+//!                                      # the place is the number of answers in the request's own history
 //!     turns: [...]
 //! turns: [...]                 # for requests that no agent matches
 //! ```

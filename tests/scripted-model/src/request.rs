@@ -115,6 +115,8 @@ pub(crate) struct View {
     pub tool_result: String,
     pub tools: Vec<String>,
     pub model: String,
+    /// Answers that the history holds.
+    pub answers: usize,
 }
 
 impl View {
@@ -134,6 +136,7 @@ impl View {
             tool_result: results.join("\n"),
             tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
             model: request.model.to_string(),
+            answers: request.messages.iter().filter(|message| message.role == "assistant").count(),
         }
     }
 

@@ -71,6 +71,9 @@ pub enum CursorScope {
     #[default]
     Agent,
     Conversation,
+    /// None: the place is how many answers the request's own history holds, so a repeated request gets the
+    /// same answer. `when` is not asked.
+    History,
 }
 
 /// One kind of conversation and its script.

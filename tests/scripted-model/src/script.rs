@@ -52,21 +52,38 @@ impl Script {
             None => (OTHERS, CursorScope::Agent, self.scenario.turns.as_slice()),
         };
         let conversation = match scope {
-            CursorScope::Agent => 0,
+            CursorScope::Agent | CursorScope::History => 0,
             CursorScope::Conversation => fingerprint(&view.first_user),
         };
         let cursor = self.cursors.entry((name.to_owned(), conversation)).or_default();
         cursor.played.resize(turns.len(), 0);
         cursor.requests += 1;
+        let by_history = scope == CursorScope::History;
+        if by_history {
+            cursor.played = played_before(turns, view.answers);
+        }
         let left = |index: usize, turn: &Turn| turn.repeat.is_none_or(|times| cursor.played[index] < times);
-        let found =
-            turns.iter().enumerate().find(|(index, turn)| left(*index, turn) && holds(&turn.when, view));
+        let found = turns
+            .iter()
+            .enumerate()
+            .find(|(index, turn)| left(*index, turn) && (by_history || holds(&turn.when, view)));
         let turn = found.map(|(index, turn)| {
             cursor.played[index] += 1;
             filled(turn, cursor, index, view)
         });
         Play { agent: name.to_owned(), index: found.map(|(index, _)| index), turn }
     }
+}
+
+/// How often each turn has played when `answers` have been given, in the order of the script.
+fn played_before(turns: &[Turn], answers: usize) -> Vec<u32> {
+    let mut rest = u32::try_from(answers).unwrap_or(u32::MAX);
+    let mut take = |turn: &Turn| {
+        let played = turn.repeat.map_or(rest, |times| times.min(rest));
+        rest -= played;
+        played
+    };
+    turns.iter().map(&mut take).collect()
 }
 
 fn fingerprint(text: &str) -> u64 {

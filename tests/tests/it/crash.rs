@@ -23,7 +23,7 @@ fn last_seq(env: &TestEnv) -> u64 {
 /// Runs the scenario; kills the daemon when the log has reached `at`. Returns false when it ended before that.
 fn run_and_kill_at(at: u64) -> bool {
     let mut env = TestEnv::new(FILES);
-    env.model(&scenario(&turns()).replace("turns:\n      - reply", "cursor: conversation\n    turns:\n      - reply"));
+    env.model(&scenario(&turns()).replace("    turns:", "    cursor: history\n    turns:"));
     env.air(&["submit", REQUEST]).expect_code(0);
     let mut killed = false;
     env.wait_until("the log has come so far", || {
@@ -88,7 +88,7 @@ fn the_daemon_may_die_at_each_event() {
 #[test]
 fn a_worker_may_die() {
     let mut env = TestEnv::new(FILES);
-    env.model(&scenario(&turns()));
+    env.model(&scenario(&turns()).replace("    turns:", "    cursor: history\n    turns:"));
     env.air(&["submit", REQUEST]).expect_code(0);
     let daemon = env.daemon_pid().unwrap();
     env.wait_until("the command runs", || env.project().join("count.txt").exists());

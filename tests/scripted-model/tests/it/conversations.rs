@@ -74,3 +74,36 @@ fn a_turn_repeats() {
     }
     assert_eq!(next(), "done");
 }
+
+#[test]
+fn by_its_history_a_repeated_request_gets_the_same_answer() {
+    let model = Model::start(
+        "
+agents:
+  worker:
+    match: Executor
+    cursor: history
+    turns:
+      - reply: {text: first}
+      - repeat: 2
+        reply: {text: 'again {{n}}'}
+      - reply: {text: last}
+",
+    );
+    let check = |answers: usize, expected: &str| {
+        let mut request = say("Executor", "go");
+        let messages = request["messages"].as_array_mut().unwrap();
+        for n in 0..answers {
+            messages.push(json!({ "role": "assistant", "content": format!("a{n}") }));
+            messages.push(json!({ "role": "user", "content": "go on" }));
+        }
+        assert_eq!(model.message(&request).joined("text"), expected);
+    };
+    for _ in 0..2 {
+        check(0, "first");
+        check(2, "again 2");
+    }
+    check(1, "again 1");
+    check(3, "last");
+    check(4, "script is at its end");
+}
