@@ -97,12 +97,13 @@ pub struct Descendant {
 
 /// Every live process below `root`, parents before children. A snapshot: processes come and go.
 pub fn descendants(root: i32) -> Vec<Descendant> {
-    let mut found: Vec<Descendant> = Vec::new();
+    let mut found = Vec::new();
+    let mut seen = std::collections::HashSet::new();
     let mut queue = std::collections::VecDeque::from([root]);
     while let Some(parent) = queue.pop_front() {
         for pid in children(parent) {
             let Ok(stat) = stat(pid) else { continue };
-            if stat.ppid != parent || found.iter().any(|seen| seen.pid == pid) {
+            if stat.ppid != parent || !seen.insert(pid) {
                 continue;
             }
             queue.push_back(pid);

@@ -80,8 +80,6 @@ pub enum NetworkLimit {
     Open,
     /// Own network namespace: only its loopback can be reached.
     Namespace,
-    /// Landlock refuses TCP, the loopback included; UDP is not held.
-    TcpRefused,
     /// The policy forbids the network, and nothing enforces that.
     NotEnforced,
 }
@@ -106,8 +104,7 @@ pub struct SandboxReport {
 impl SandboxReport {
     /// Whether everything that the policy asks for is enforced.
     pub fn is_full(&self) -> bool {
-        let network = matches!(self.network, NetworkLimit::Open | NetworkLimit::Namespace);
-        self.filesystem != FilesystemLimit::None && network && self.masked
+        self.filesystem == FilesystemLimit::Full && self.network != NetworkLimit::NotEnforced && self.masked
     }
 }
 

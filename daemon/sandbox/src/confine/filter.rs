@@ -71,3 +71,52 @@ fn answer(action: u32) -> sock_filter {
 fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> sock_filter {
     sock_filter { code: code as u16, jt, jf, k }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the filter answers to a call with these first two arguments.
+    fn run(code: &[sock_filter], arch: u32, call: libc::c_long, arguments: [u32; 2]) -> u32 {
+        let (mut at, mut loaded) = (0, 0);
+        loop {
+            let now = code[at];
+            at += 1;
+            match (u32::from(now.code) & 0x07, now.k) {
+                (libc::BPF_LD, NUMBER) => loaded = call as u32,
+                (libc::BPF_LD, ARCH) => loaded = arch,
+                (libc::BPF_LD, FIRST_ARGUMENT) => loaded = arguments[0],
+                (libc::BPF_LD, SECOND_ARGUMENT) => loaded = arguments[1],
+                (libc::BPF_JMP, value) => at += usize::from(if loaded == value { now.jt } else { now.jf }),
+                (libc::BPF_RET, action) => return action,
+                other => panic!("unknown instruction {other:?}"),
+            }
+        }
+    }
+
+    fn check(call: libc::c_long, arguments: [i32; 2], masked: u32, bare: u32) {
+        let arguments = arguments.map(|argument| argument as u32);
+        assert_eq!(
+            run(&program(true), ARCHITECTURE, call, arguments),
+            masked,
+            "masked: {call} {arguments:?}"
+        );
+        assert_eq!(run(&program(false), ARCHITECTURE, call, arguments), bare, "bare: {call} {arguments:?}");
+        assert_eq!(run(&program(false), ARCHITECTURE ^ 1, call, arguments), ALLOW);
+    }
+
+    #[test]
+    fn exactly_the_stated_calls_are_refused() {
+        check(libc::SYS_keyctl, [0, 0], ABSENT, ABSENT);
+        check(libc::SYS_add_key, [0, 0], ABSENT, ABSENT);
+        check(libc::SYS_request_key, [0, 0], ABSENT, ABSENT);
+        check(libc::SYS_ioctl, [0, libc::TIOCSTI as i32], REFUSE, REFUSE);
+        check(libc::SYS_ioctl, [libc::TIOCSTI as i32, libc::TCGETS as i32], ALLOW, ALLOW);
+        check(libc::SYS_socket, [libc::AF_VSOCK, libc::SOCK_STREAM], REFUSE, REFUSE);
+        check(libc::SYS_socket, [libc::AF_UNIX, libc::SOCK_STREAM], ALLOW, REFUSE);
+        check(libc::SYS_socket, [libc::AF_INET, libc::SOCK_STREAM], ALLOW, ALLOW);
+        check(libc::SYS_socketpair, [libc::AF_UNIX, libc::SOCK_STREAM], ALLOW, ALLOW);
+        check(libc::SYS_io_uring_setup, [1, 0], ALLOW, ABSENT);
+        check(libc::SYS_execve, [0, 0], ALLOW, ALLOW);
+    }
+}

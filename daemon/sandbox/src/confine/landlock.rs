@@ -1,15 +1,16 @@
 //! Writing held to the policy's trees by Landlock: landlock(7). Reading is not restricted; what must not
-//! be read is hidden by mounts, since Landlock cannot subtract from a tree.
+//! be read is hidden by mounts, since Landlock cannot subtract from a tree. The network is left to its
+//! namespace: Landlock knows ports, not addresses, and would take localhost from a project's tests.
 
 use std::path::{Path, PathBuf};
 
 use air_contracts::permission::SandboxPolicy;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use crate::spec::{FilesystemLimit, NetworkLimit, SandboxReport};
+use crate::spec::{FilesystemLimit, SandboxReport};
 
 /// The newest ABI whose rights are asked for. Later ones are left alone until they are tested.
 const KNOWN: ABI = ABI::V7;
@@ -18,8 +19,6 @@ const KNOWN: ABI = ABI::V7;
 const USABLE: u32 = 2;
 /// From here on truncation is held too.
 const COMPLETE: u32 = 3;
-/// From here on TCP can be held.
-const WITH_TCP: u32 = 4;
 /// From here on signals to processes outside are held.
 const WITH_SIGNALS: u32 = 6;
 
@@ -33,8 +32,7 @@ pub fn restrict(policy: &SandboxPolicy, private_dev: bool, report: &mut SandboxR
         report.weaknesses.push("writing is not held: this kernel has no usable Landlock".to_owned());
         return Ok(());
     }
-    let tcp = report.network == NetworkLimit::NotEnforced && report.landlock_abi >= WITH_TCP;
-    let status = build(policy, private_dev, tcp)
+    let status = build(policy, private_dev)
         .and_then(RulesetCreated::restrict_self)
         .map_err(|error| format!("Landlock: {error}"))?;
     if status.ruleset == RulesetStatus::NotEnforced {
@@ -50,23 +48,16 @@ pub fn restrict(policy: &SandboxPolicy, private_dev: bool, report: &mut SandboxR
     if report.landlock_abi < WITH_SIGNALS {
         report.weaknesses.push("processes of the user can be signalled: Linux before 6.12".to_owned());
     }
-    if tcp {
-        report.network = NetworkLimit::TcpRefused;
-        report.weaknesses.push("no network namespace: localhost is refused, UDP is not".to_owned());
-    }
     Ok(())
 }
 
-fn build(policy: &SandboxPolicy, private_dev: bool, tcp: bool) -> Result<RulesetCreated, RulesetError> {
+fn build(policy: &SandboxPolicy, private_dev: bool) -> Result<RulesetCreated, RulesetError> {
     let write = AccessFs::from_write(KNOWN);
     let device = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
-    let mut ruleset = Ruleset::default()
+    let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(write)?
         .scope(Scope::from_all(KNOWN))?;
-    if tcp {
-        ruleset = ruleset.handle_access(AccessNet::from_all(KNOWN))?;
-    }
     let mut trees: Vec<PathBuf> = policy.writable.clone();
     trees.push(PathBuf::from("/dev/shm"));
     if private_dev {

@@ -26,7 +26,9 @@ pub fn enter(
     report.network = if network { NetworkLimit::Open } else { NetworkLimit::NotEnforced };
     let (flags, refused) = unshare(network);
     let Some(flags) = flags else {
-        report.weaknesses.push(format!("no namespaces: {refused}"));
+        report
+            .weaknesses
+            .push(format!("credentials and sockets are not hidden, there are no namespaces: {refused}"));
         return Ok(Entered { mount: false });
     };
     if flags.contains(UnshareFlags::NEWUSER) {
@@ -55,7 +57,10 @@ fn unshare(network: bool) -> (Option<UnshareFlags>, io::Error) {
     let user = UnshareFlags::NEWUSER;
     let mut refused = io::Error::from(io::ErrorKind::PermissionDenied);
     if restricted_by_apparmor() {
-        return (None, io::Error::other("AppArmor keeps unprivileged programs from using them"));
+        return (
+            None,
+            io::Error::other("AppArmor refuses them to programs without a profile that says `userns,`"),
+        );
     }
     for flags in [user | mount | net, user | mount, mount | net] {
         match sys::unshare(flags) {

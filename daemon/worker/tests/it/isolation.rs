@@ -146,6 +146,34 @@ fn without_the_network_only_the_own_localhost_is_there() {
     assert_eq!(open.output, "connected\n");
 }
 
+/// Ubuntu's default for programs without a profile, containers, hardened kernels.
+#[test]
+fn without_namespaces_landlock_still_holds_and_the_report_is_honest() {
+    if !can_isolate() {
+        return;
+    }
+    let command = "echo x >in; echo x >../out; echo x >../home/projects/p/runs/r/exit.json; kill -0 $PPID; \
+         perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Peer=>\"s\") or print \"$!\\n\"' >said; \
+         perl -MIO::Socket::INET -e '$l=IO::Socket::INET->new(Listen=>1,LocalAddr=>\"127.0.0.1\") or die; \
+         IO::Socket::INET->new(PeerAddr=>\"127.0.0.1:\".$l->sockport) or die' && echo localhost >>said; exit 3";
+    let bed = Bed::new(command);
+    let _listener = std::os::unix::net::UnixListener::bind(bed.path("ws/s")).unwrap();
+    let ended = bed.run_without_namespaces();
+    let report = ended.record.sandbox;
+    assert_eq!(ended.record.exit_code, Some(3));
+    assert_eq!((report.filesystem, report.network), (FilesystemLimit::Full, NetworkLimit::NotEnforced));
+    assert!(!report.masked && !report.user_namespace && report.seccomp && !report.is_full(), "{report:?}");
+    assert_eq!(report.weaknesses.len(), 2, "{report:?}");
+    assert!(ended.bed.path("ws/in").exists() && !ended.bed.path("out").exists());
+    assert_eq!(ended.bed.read("said"), "Permission denied\nlocalhost\n");
+
+    let refused = Bed::new("touch ran").with(|spec| spec.policy.required = true).run_without_namespaces();
+    let error = refused.record.spawn_error.unwrap();
+    assert!(error.contains("cannot be enforced") && error.contains("network"), "{error}");
+    assert_eq!(refused.record.exit_code, None);
+    assert!(!refused.bed.path("ws/ran").exists());
+}
+
 #[test]
 fn terminals_can_be_made_but_not_those_of_the_user_reached() {
     check(
