@@ -1,5 +1,7 @@
 //! The conversation of a session as the Main Agent sends it: always valid, and small enough for its model.
 
+use std::collections::BTreeSet;
+
 use air_context::{AssembledContext, ContextAssembler, estimate_message};
 use air_contracts::Result;
 use air_contracts::artifact::Stored;
@@ -18,6 +20,8 @@ pub(crate) struct Conversation {
     pub(crate) messages: Vec<Message>,
     pub(crate) from: Option<MessageId>,
     pub(crate) through: Option<MessageId>,
+    /// Every id that a call of it has; a later answer must not use one again.
+    pub(crate) call_ids: BTreeSet<String>,
 }
 
 impl Conversation {
@@ -37,7 +41,9 @@ impl Conversation {
         }
         let messages = assembler.resolve_results(&rows, &context.tools).await?;
         let start = first_that_fits(&rows, &messages, window.saturating_sub(context.head_tokens));
+        let call_ids = messages.iter().flat_map(Message::tool_uses).map(|(id, _, _)| id.to_owned()).collect();
         Ok(Self {
+            call_ids,
             from: rows.get(start).map(|row| row.id),
             through: rows.last().map(|row| row.id),
             messages: messages.into_iter().skip(start).collect(),

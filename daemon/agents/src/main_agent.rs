@@ -11,7 +11,7 @@ use air_contracts::session::SessionSettings;
 use air_contracts::task::AgentRole;
 use air_contracts::tool::{CallContext, ToolCall, ToolStatus};
 use air_contracts::{AirError, Result};
-use air_scheduler::model_call::{ModelCall, ModelCallDeps, call_model};
+use air_scheduler::model_call::{ModelCall, ModelCallDeps, call_model, unique_call_ids};
 use air_store::{TaskRow, TurnRow};
 
 use crate::conversation::{Conversation, OpenCalls, appended};
@@ -153,7 +153,8 @@ impl<'a> MainAgent<'a> {
             max_cost_turn: self.turn.options.max_cost_usd,
         };
         match call_model(&deps, call).await {
-            Ok(answer) => {
+            Ok(mut answer) => {
+                unique_call_ids(&mut answer.completion, &mut self.conversation.call_ids);
                 self.pending.push(answer.usage_event);
                 let content = answer.completion.message.content.clone();
                 if !content.is_empty() {
