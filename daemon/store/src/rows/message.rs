@@ -1,7 +1,12 @@
 //! Messages of transcripts.
 
+use air_contracts::Result;
+use air_contracts::event::MessageAppended;
 use air_contracts::ids::{AgentId, MessageId, RequestId, SessionId, TaskId, TurnId};
 use air_contracts::message::{ContentBlock, MessageRole};
+
+use crate::Store;
+use crate::read::payload;
 
 /// A message. Content that lay in an artifact is loaded; results of tools are still references.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,4 +21,48 @@ pub struct MessageRow {
     pub request_id: Option<RequestId>,
     pub role: MessageRole,
     pub content: Vec<ContentBlock>,
+}
+
+fn transcript(session: SessionId, task: Option<TaskId>) -> Vec<u8> {
+    task.map_or_else(|| session.as_bytes().to_vec(), |task| task.as_bytes().to_vec())
+}
+
+impl Store {
+    /// The transcript of a task, or the conversation of a session, in its order.
+    pub async fn messages(&self, session: SessionId, task: Option<TaskId>) -> Result<Vec<MessageRow>> {
+        const TRANSCRIPT: &str = "SELECT m.seq, e.type, e.version, e.payload FROM messages AS m \
+            JOIN events AS e ON e.seq = m.seq WHERE m.transcript = ? ORDER BY m.seq";
+        let stored = self
+            .rows(sqlx::query(TRANSCRIPT).bind(transcript(session, task)), |row| {
+                Ok((row.count(0)?, payload!(row.body(1)?, MessageAppended)?))
+            })
+            .await?;
+        let mut messages = Vec::with_capacity(stored.len());
+        for (seq, body) in stored {
+            messages.push(self.message(seq, body).await?);
+        }
+        Ok(messages)
+    }
+
+    async fn message(&self, seq: u64, body: MessageAppended) -> Result<MessageRow> {
+        let content = self.load_value(&body.content).await?;
+        Ok(MessageRow {
+            id: body.message_id,
+            seq,
+            session_id: body.session_id,
+            turn_id: body.turn_id,
+            task_id: body.task_id,
+            agent_id: body.agent_id,
+            request_id: body.request_id,
+            role: body.role,
+            content,
+        })
+    }
+
+    /// How many messages such a transcript has.
+    pub async fn message_count(&self, session: SessionId, task: Option<TaskId>) -> Result<u64> {
+        let query = sqlx::query("SELECT count(*) FROM messages WHERE transcript = ?");
+        let count = self.row(query.bind(transcript(session, task)), |row| row.count(0)).await?;
+        Ok(count.unwrap_or(0))
+    }
 }

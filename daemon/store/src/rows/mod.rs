@@ -9,6 +9,7 @@ mod session;
 mod task;
 mod tool_run;
 mod turn;
+mod workspace;
 
 pub use agent::AgentRow;
 pub use approval::ApprovalRow;

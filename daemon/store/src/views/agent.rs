@@ -1,0 +1,63 @@
+//! Agents.
+
+use air_contracts::Result;
+use air_contracts::ids::{AgentId, RefKind, SessionId, ShortRef};
+use air_contracts::projection::{AgentView, Waiting};
+
+use super::Refs;
+use crate::totals::AgentTotals;
+use crate::{AgentRow, Store};
+
+impl Store {
+    /// An agent. `rss_bytes` is 0: only heartbeats know it.
+    pub async fn agent_view(&self, id: AgentId) -> Result<AgentView> {
+        let row = self.agent(id).await?;
+        let refs = self.refs_of_agents(std::slice::from_ref(&row)).await?;
+        let totals = self.totals().await?.agent(id);
+        Ok(self.view_agent(row, &refs, totals))
+    }
+
+    /// Agents, oldest first: those that run, or `all`.
+    pub async fn agent_views(&self, session: Option<SessionId>, all: bool) -> Result<Vec<AgentView>> {
+        let rows = self.agents(session, all).await?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let refs = self.refs_of_agents(&rows).await?;
+        let totals = self.totals().await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| {
+                let used = totals.agent(row.id);
+                self.view_agent(row, &refs, used)
+            })
+            .collect())
+    }
+
+    async fn refs_of_agents(&self, rows: &[AgentRow]) -> Result<Refs> {
+        let tasks = rows.iter().filter_map(|row| row.attempt.as_ref()).map(|attempt| attempt.task_id.hex());
+        self.numbers(tasks).await.map(Refs)
+    }
+
+    fn view_agent(&self, row: AgentRow, refs: &Refs, totals: AgentTotals) -> AgentView {
+        let now = self.inner.clock.millis();
+        let waits = |waiting: &Waiting| {
+            row.ended_at.is_none() && waiting.until.is_some_and(|until| until.as_millis() > now)
+        };
+        AgentView {
+            id: row.id,
+            short: ShortRef::new(RefKind::Agent, row.n),
+            session_id: row.session_id,
+            role: row.role,
+            task: row.attempt.as_ref().and_then(|attempt| refs.task(attempt.task_id)),
+            context_used: totals.context.used,
+            context_limit: totals.context.limit,
+            cost_usd: totals.cost_usd,
+            rss_bytes: 0,
+            since: row.started_at,
+            waiting: row.waiting.as_ref().filter(|waiting| waits(waiting)).cloned(),
+            model: row.model,
+            state: row.state,
+        }
+    }
+}
