@@ -146,6 +146,28 @@ fn without_the_network_only_the_own_localhost_is_there() {
     assert_eq!(open.output, "connected\n");
 }
 
+/// A worktree of the daemon, with a private temporary folder beside the hidden run folders.
+#[test]
+fn what_the_policy_names_below_the_daemon_home_can_be_used() {
+    if !can_isolate() {
+        return;
+    }
+    let bed = Bed::new("pwd; echo x >made; echo y >$TMPDIR/made; ls ../../projects/p ../..");
+    let (work, temp) = (bed.path("home/workspaces/other"), bed.path("home/projects/p/tmp"));
+    fs::create_dir(&temp).unwrap();
+    let ended = bed
+        .with(|spec| {
+            spec.cwd = work.clone();
+            spec.env.push(("TMPDIR".into(), temp.display().to_string()));
+            spec.policy.writable = vec![work.clone(), temp.clone()];
+        })
+        .run();
+    let listing = "../..:\nprojects\nworkspaces\n\n../../projects/p:\ntmp\n";
+    assert_eq!(ended.output, format!("{}\n{listing}", work.display()));
+    assert_eq!(fs::read_to_string(work.join("made")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(temp.join("made")).unwrap(), "y\n");
+}
+
 /// Ubuntu's default for programs without a profile, containers, hardened kernels.
 #[test]
 fn without_namespaces_landlock_still_holds_and_the_report_is_honest() {
