@@ -128,6 +128,13 @@ impl Graph {
         Self { tasks, limits, paused: false }
     }
 
+    /// The same graph, in which nothing starts before [`crate::Input::Wake`].
+    #[must_use]
+    pub fn paused(mut self) -> Self {
+        self.paused = true;
+        self
+    }
+
     /// The tasks by number.
     pub const fn tasks(&self) -> &BTreeMap<TaskNo, TaskNode> {
         &self.tasks

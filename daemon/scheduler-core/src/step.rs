@@ -344,7 +344,6 @@ impl Graph {
         let again = |status| matches!(status, TaskStatus::Failed | TaskStatus::Blocked);
         let Some(task) = self.tasks.get_mut(&no).filter(|task| again(task.status)) else { return };
         task.counted_from = task.attempts.len();
-        self.paused = false;
         self.move_to(no, TaskStatus::Pending, actions);
         for one in self.dependants(no) {
             if self
