@@ -1,5 +1,6 @@
 //! The server: options, shared state, and the loop that accepts connections.
 
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -21,8 +22,8 @@ use crate::counters::Counters;
 use crate::http;
 use crate::router::Router;
 
-/// Whether a process may connect: (pid, uid).
-pub type PeerCheck = Arc<dyn Fn(u32, u32) -> Result<()> + Send + Sync>;
+/// Whether the process at the other end of this socket may use the daemon.
+pub type PeerCheck = Arc<dyn Fn(BorrowedFd<'_>, Peer) -> Result<()> + Send + Sync>;
 
 /// What a server is told.
 #[derive(Clone)]
@@ -159,7 +160,7 @@ impl Server {
 
     fn admit(&self, stream: UnixStream) {
         let verdict = peer_of(&stream).and_then(|peer| {
-            (self.shared.options.peer_check)(peer.pid, peer.uid)?;
+            (self.shared.options.peer_check)(stream.as_fd(), peer)?;
             Ok(peer)
         });
         let peer = match verdict {

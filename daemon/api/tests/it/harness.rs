@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use air_api::{Caller, Counters, Limits, Pushed, Router, ServeOptions, Server};
+use air_api::{Caller, Counters, Limits, Peer, Pushed, Router, ServeOptions, Server};
 use air_contracts::api::{Empty, Method};
 use air_contracts::error::codes;
 use air_contracts::ids::InstanceId;
@@ -97,11 +97,26 @@ async fn flood(caller: Caller, params: Flood) -> Result<Empty> {
 
 impl Harness {
     pub fn start() -> Self {
-        Self::with(|_, _| Ok(()), |_| {})
+        Self::with(|_| Ok(()), |_| {})
     }
 
     pub fn with(
-        peer_check: impl Fn(u32, u32) -> Result<()> + Send + Sync + 'static,
+        peer_check: impl Fn(Peer) -> Result<()> + Send + Sync + 'static,
+        adjust: impl FnOnce(&mut Limits),
+    ) -> Self {
+        let changed = Arc::new(AtomicBool::new(false));
+        Self::over(router(Arc::clone(&changed)), changed, peer_check, adjust)
+    }
+
+    /// A server of these methods.
+    pub fn of(router: Router) -> Self {
+        Self::over(router, Arc::default(), |_| Ok(()), |_| {})
+    }
+
+    fn over(
+        router: Router,
+        changed: Arc<AtomicBool>,
+        peer_check: impl Fn(Peer) -> Result<()> + Send + Sync + 'static,
         adjust: impl FnOnce(&mut Limits),
     ) -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -111,14 +126,13 @@ impl Harness {
         let options = ServeOptions {
             version: "9.9.9".into(),
             instance_id: InstanceId::from_uuid(uuid::Uuid::nil()),
-            peer_check: Arc::new(peer_check),
+            peer_check: Arc::new(move |_, peer| peer_check(peer)),
             metrics: Arc::new(|| "air_toy 1\n".into()),
             limits,
         };
-        let (changed, counters) = (Arc::new(AtomicBool::new(false)), Arc::new(Counters::default()));
+        let counters = Arc::new(Counters::default());
         let owner = Tasks::root();
-        let server =
-            Server::new(router(Arc::clone(&changed)), options, owner.child("api"), Arc::clone(&counters));
+        let server = Server::new(router, options, owner.child("api"), Arc::clone(&counters));
         let accepting = server.clone();
         owner.spawn("accept", OnCancel::Abort, async move {
             accepting.serve(listener, CancellationToken::new()).await;

@@ -86,7 +86,7 @@ async fn an_observer_only_looks() {
 
 #[tokio::test]
 async fn what_is_too_large_too_long_or_not_http_harms_nobody() {
-    let air = Harness::with(|_, _| Ok(()), |limits| limits.call = std::time::Duration::from_millis(50));
+    let air = Harness::with(|_| Ok(()), |limits| limits.call = std::time::Duration::from_millis(50));
     let (status, answer) = air.post("", &"x".repeat((4 << 20) + 1)).await;
     // The server may close before it has taken the whole body; the answer is there all the same.
     assert!(
@@ -119,8 +119,8 @@ async fn health_metrics_and_unknown_endpoints() {
 #[tokio::test]
 async fn a_refused_peer_is_told_why() {
     let me = std::process::id();
-    let refuse = move |pid: u32, _: u32| {
-        assert_eq!(pid, me);
+    let refuse = move |peer: air_api::Peer| {
+        assert_eq!(peer.pid, me);
         Err(AirError::new(codes::PEER_REFUSED, "a command that aird runs may not call it"))
     };
     let air = Harness::with(refuse, |_| {});
@@ -134,7 +134,7 @@ async fn a_refused_peer_is_told_why() {
 
 #[tokio::test]
 async fn too_many_connections_are_turned_away_and_places_come_back() {
-    let air = Harness::with(|_, _| Ok(()), |limits| limits.connections = 1);
+    let air = Harness::with(|_| Ok(()), |limits| limits.connections = 1);
     let client = air.client("driver").await;
     let (status, answer) = air.post("", &call("toy/echo", json!({ "text": "x" }))).await;
     assert_eq!((status, &answer["error"]["data"]["code"]), (503, &json!("rpc.overloaded")));

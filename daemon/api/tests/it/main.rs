@@ -5,3 +5,4 @@
 mod harness;
 mod http;
 mod socket;
+mod stream;

@@ -37,7 +37,7 @@ async fn an_observer_is_held_to_its_role() {
 
 #[tokio::test]
 async fn a_call_that_waits_holds_up_no_other() {
-    let air = Harness::with(|_, _| Ok(()), |limits| limits.calls = 2);
+    let air = Harness::with(|_| Ok(()), |limits| limits.calls = 2);
     let mut client = air.client("driver").await;
     client.begin("toy/forever", json!({})).await;
     assert_eq!(client.call("toy/echo", json!({ "text": "x" })).await["result"]["text"], "x");
@@ -55,7 +55,7 @@ async fn a_call_that_waits_holds_up_no_other() {
 
 #[tokio::test]
 async fn calls_beyond_what_may_wait_are_turned_away() {
-    let air = Harness::with(|_, _| Ok(()), |limits| limits.calls = 1);
+    let air = Harness::with(|_| Ok(()), |limits| limits.calls = 1);
     let mut client = air.client("driver").await;
     for _ in 0..8 {
         client.begin("toy/forever", json!({})).await;
@@ -106,7 +106,7 @@ async fn a_client_that_does_not_read_is_dropped_to_one_resync() {
 
 #[tokio::test]
 async fn a_client_that_reads_nothing_for_long_is_closed() {
-    let air = Harness::with(|_, _| Ok(()), |limits| limits.stall = Duration::from_millis(50));
+    let air = Harness::with(|_| Ok(()), |limits| limits.stall = Duration::from_millis(50));
     let mut client = air.client("observer").await;
     client.begin("toy/flood", json!({ "count": 0 })).await;
     wait_until("the client is closed", || air.counters.clients.load(Ordering::SeqCst) == 0).await;
@@ -114,7 +114,7 @@ async fn a_client_that_reads_nothing_for_long_is_closed() {
 
 #[tokio::test]
 async fn a_frame_that_is_too_large_ends_its_connection_only() {
-    let air = Harness::with(|_, _| Ok(()), |limits| limits.body = 1 << 16);
+    let air = Harness::with(|_| Ok(()), |limits| limits.body = 1 << 16);
     let mut client = air.client("driver").await;
     let mut other = air.client("driver").await;
     client.send("x".repeat((1 << 16) + 1)).await;
