@@ -74,9 +74,9 @@ impl Changes {
         self.writes.push(run);
     }
 
-    /// An item of a conversation. `key` is `n` of the object, where it has one.
-    pub(super) fn item(&mut self, session: SessionId, seq: u64, kind: ItemKind, key: u64) {
-        self.insert(Insert::Item, (session.hex(), seq, kind as i64, key));
+    /// An item of a conversation. `object` is its number, where it has one.
+    pub(super) fn item(&mut self, session: SessionId, seq: u64, kind: ItemKind, object: u64) {
+        self.insert(Insert::Item, (session.hex(), seq, kind as i64, object));
     }
 
     /// The parameters of the statements that are needed.

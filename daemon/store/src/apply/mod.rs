@@ -20,6 +20,7 @@ use air_contracts::ids::SessionId;
 pub(crate) use changes::Changes;
 pub(crate) use statements::{DOMAIN_TABLES, sql};
 pub(crate) use task::kind_word;
+pub(crate) use tool::call_hash;
 
 /// An event with its place in the log.
 #[derive(Debug, Clone, Copy)]

@@ -81,8 +81,9 @@ pub(super) fn note(entry: Entry<'_>, changes: &mut Changes) {
 }
 
 pub(super) fn message(entry: Entry<'_>, body: &MessageAppended, changes: &mut Changes) {
-    let transcript = body.task_id.map_or_else(|| body.session_id.hex(), |task| task.hex());
-    changes.insert(Insert::Message, (transcript, entry.seq, body.message_id.hex(), word(body.role)));
+    let task = body.task_id.map(|task| task.hex());
+    let row = (body.session_id.hex(), task, entry.seq, body.message_id.hex(), word(body.role));
+    changes.insert(Insert::Message, row);
     if body.role == MessageRole::Assistant && may_show(&body.content) {
         changes.item(body.session_id, entry.seq, ItemKind::Message, 0);
     }

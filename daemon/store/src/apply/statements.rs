@@ -41,6 +41,8 @@ pub(super) struct InsertShape {
     table: &'static str,
     existing: Existing,
     columns: &'static [Column],
+    /// The statement, where it is no plain one.
+    sql: Option<&'static str>,
 }
 
 pub(super) struct UpdateShape {
@@ -61,11 +63,15 @@ macro_rules! shapes {
 }
 
 const fn new(table: &'static str, columns: &'static [Column]) -> InsertShape {
-    InsertShape { table, existing: Existing::Refuse, columns }
+    InsertShape { table, existing: Existing::Refuse, columns, sql: None }
+}
+
+const fn written(table: &'static str, sql: &'static str) -> InsertShape {
+    InsertShape { table, existing: Existing::Refuse, columns: &[], sql: Some(sql) }
 }
 
 const fn new_or(table: &'static str, existing: Existing, columns: &'static [Column]) -> InsertShape {
-    InsertShape { table, existing, columns }
+    InsertShape { table, existing, columns, sql: None }
 }
 
 const fn change(table: &'static str, columns: &'static [Column]) -> UpdateShape {
@@ -85,12 +91,12 @@ shapes! { Insert, INSERTS, InsertShape;
         Plain("n"), Bytes("id"), Bytes("session"), Plain("status"), Plain("client_id"), Plain("seq"),
         Plain("submitted_at"),
     ]);
-    Message = new("messages", &[Bytes("transcript"), Plain("seq"), Bytes("id"), Plain("role")]);
-    Item = new("items", &[Bytes("session"), Plain("seq"), Plain("kind"), Plain("key")]);
     Task = new("tasks", &[
         Plain("n"), Bytes("id"), Bytes("session"), Bytes("turn"), Plain("status"), Plain("seq"),
         Plain("created_at"), Plain("updated_at"),
     ]);
+    Message = written("messages", INSERT_MESSAGES);
+    Item = written("items", INSERT_ITEMS);
     Dependency = new_or("task_dependencies", Existing::Keep, &[Bytes("task"), Bytes("depends_on")]);
     Attempt = new("task_attempts", &[
         Plain("seq"), Bytes("id"), Bytes("task"), Bytes("agent"), Plain("n"), Plain("status"), Plain("started_at"),
@@ -99,7 +105,7 @@ shapes! { Insert, INSERTS, InsertShape;
         Plain("n"), Bytes("id"), Bytes("session"), Bytes("task"), Plain("state"), Plain("seq"), Plain("started_at"),
     ]);
     ToolRun = new("tool_runs", &[
-        Plain("n"), Bytes("id"), Bytes("session"), Bytes("turn"), Bytes("task"), Plain("call_id"), Plain("status"),
+        Plain("n"), Bytes("id"), Bytes("session"), Bytes("turn"), Bytes("task"), Plain("call_hash"), Plain("status"),
         Plain("seq"), Plain("ended_seq"),
     ]);
     CommandRun = new("command_runs", &[
@@ -155,6 +161,19 @@ shapes! { Update, UPDATES, UpdateShape;
     Workspace = change("workspaces", &[Plain("state")]);
 }
 
+/// A message: session, task or null, seq, id, role. An unknown session or task violates `NOT NULL`.
+const INSERT_MESSAGES: &str = "INSERT INTO messages (key, transcript, id, role) \
+    SELECT (list << 40) | seq, list, id, role FROM (SELECT CASE WHEN value->>1 IS NULL \
+    THEN (SELECT n FROM sessions WHERE id = unhex(value->>0)) * 2 \
+    ELSE (SELECT n FROM tasks WHERE id = unhex(value->>1)) * 2 + 1 END AS list, \
+    value->>2 AS seq, unhex(value->>3) AS id, value->>4 AS role FROM json_each(?))";
+
+/// An item: session, seq, kind, number of the object.
+const INSERT_ITEMS: &str = "INSERT INTO items (key, session, kind, object) \
+    SELECT (list << 40) | seq, list, kind, object FROM (SELECT \
+    (SELECT n FROM sessions WHERE id = unhex(value->>0)) AS list, \
+    value->>1 AS seq, value->>2 AS kind, value->>3 AS object FROM json_each(?))";
+
 /// The place of the statement that counts writes of turns: behind the inserts, before the updates.
 pub(super) const WRITES: usize = Insert::Request as usize + 1;
 
@@ -169,8 +188,8 @@ const COUNT_WRITES: &str = "UPDATE turns SET write_seq = turns.write_seq + w.n F
 pub(crate) const DOMAIN_TABLES: &[(&str, &str)] = &[
     ("sessions", "n"),
     ("turns", "n"),
-    ("messages", "transcript, seq"),
-    ("items", "session, seq"),
+    ("messages", "key"),
+    ("items", "key"),
     ("tasks", "n"),
     ("task_dependencies", "task, depends_on"),
     ("task_attempts", "seq"),
@@ -200,6 +219,9 @@ pub(crate) fn sql(place: usize) -> &'static str {
 }
 
 fn insert_sql(shape: &InsertShape) -> String {
+    if let Some(sql) = shape.sql {
+        return sql.to_owned();
+    }
     let names: Vec<&str> = shape.columns.iter().map(|column| column.name()).collect();
     let values: Vec<String> =
         shape.columns.iter().enumerate().map(|(place, column)| column.read(place)).collect();

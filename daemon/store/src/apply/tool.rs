@@ -1,9 +1,10 @@
 //! Tool runs.
 
 use air_contracts::event::{CommandOutcome, ToolCompleted, ToolFailed, ToolStarted};
-use air_contracts::ids::ToolRunId;
+use air_contracts::ids::{ToolRunId, TurnId};
 use air_contracts::tool::ToolStatus;
 use serde_json::json as value;
+use sha2::{Digest as _, Sha256};
 
 use super::changes::word;
 use super::statements::{Insert, Update};
@@ -11,6 +12,12 @@ use super::{Changes, Entry, ItemKind};
 
 pub(super) fn started(entry: Entry<'_>, body: &ToolStarted, changes: &mut Changes) {
     insert(entry, body, None, changes);
+}
+
+/// What a call is looked up by. Ids of calls are long and random: an index on them would cost twice the writes.
+pub(crate) fn call_hash(turn: TurnId, call_id: &str) -> i64 {
+    let digest = Sha256::new().chain_update(turn.as_bytes()).chain_update(call_id).finalize();
+    digest.iter().take(8).fold(0_i64, |hash, byte| (hash << 8) | i64::from(*byte))
 }
 
 /// `ended`: how it ended, when one event says both.
@@ -21,7 +28,7 @@ fn insert(entry: Entry<'_>, body: &ToolStarted, ended: Option<ToolStatus>, chang
         body.session_id.hex(),
         body.turn_id.hex(),
         body.task_id.map(|task| task.hex()),
-        &body.call_id,
+        call_hash(body.turn_id, &body.call_id),
         ended.map(word),
         entry.seq,
         ended.map(|_| entry.seq),

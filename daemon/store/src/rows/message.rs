@@ -23,20 +23,32 @@ pub struct MessageRow {
     pub content: Vec<ContentBlock>,
 }
 
-fn transcript(session: SessionId, task: Option<TaskId>) -> Vec<u8> {
-    task.map_or_else(|| session.as_bytes().to_vec(), |task| task.as_bytes().to_vec())
+/// The range of keys of a transcript: `?1` the session, `?2` the task or null.
+macro_rules! transcript {
+    ($head:literal, $tail:literal) => {
+        concat!(
+            "WITH list(n) AS (SELECT CASE WHEN ?2 IS NULL THEN (SELECT n FROM sessions WHERE id = ?1) * 2 ",
+            "ELSE (SELECT n FROM tasks WHERE id = ?2) * 2 + 1 END) ",
+            $head,
+            " WHERE m.key > (SELECT n << 40 FROM list) AND m.key < (SELECT (n + 1) << 40 FROM list) ",
+            $tail
+        )
+    };
 }
+pub(crate) use transcript;
 
 impl Store {
     /// The transcript of a task, or the conversation of a session, in its order.
     pub async fn messages(&self, session: SessionId, task: Option<TaskId>) -> Result<Vec<MessageRow>> {
-        const TRANSCRIPT: &str = "SELECT m.seq, e.type, e.version, e.payload FROM messages AS m \
-            JOIN events AS e ON e.seq = m.seq WHERE m.transcript = ? ORDER BY m.seq";
-        let stored = self
-            .rows(sqlx::query(TRANSCRIPT).bind(transcript(session, task)), |row| {
-                Ok((row.count(0)?, payload!(row.body(1)?, MessageAppended)?))
-            })
-            .await?;
+        const TRANSCRIPT: &str = transcript!(
+            "SELECT e.seq, e.type, e.version, e.payload FROM messages AS m \
+            JOIN events AS e ON e.seq = m.key & 0xffffffffff",
+            "ORDER BY m.key"
+        );
+        let query = sqlx::query(TRANSCRIPT).bind(session.as_bytes().to_vec());
+        let query = query.bind(task.map(|task| task.as_bytes().to_vec()));
+        let stored =
+            self.rows(query, |row| Ok((row.count(0)?, payload!(row.body(1)?, MessageAppended)?))).await?;
         let mut messages = Vec::with_capacity(stored.len());
         for (seq, body) in stored {
             messages.push(self.message(seq, body).await?);
@@ -61,8 +73,9 @@ impl Store {
 
     /// How many messages such a transcript has.
     pub async fn message_count(&self, session: SessionId, task: Option<TaskId>) -> Result<u64> {
-        let query = sqlx::query("SELECT count(*) FROM messages WHERE transcript = ?");
-        let count = self.row(query.bind(transcript(session, task)), |row| row.count(0)).await?;
-        Ok(count.unwrap_or(0))
+        const COUNT: &str = transcript!("SELECT count(*) FROM messages AS m", "");
+        let query = sqlx::query(COUNT).bind(session.as_bytes().to_vec());
+        let query = query.bind(task.map(|task| task.as_bytes().to_vec()));
+        Ok(self.row(query, |row| row.count(0)).await?.unwrap_or(0))
     }
 }

@@ -15,6 +15,7 @@ pub use agent::AgentRow;
 pub use approval::ApprovalRow;
 pub use evidence::{EvidenceFilter, EvidenceRow};
 pub use message::MessageRow;
+pub(crate) use message::transcript;
 pub use request::RequestRow;
 pub use session::SessionRow;
 pub use task::{AttemptRow, TaskRow};

@@ -10,6 +10,7 @@ use air_contracts::{AirError, Result, Timestamp};
 use serde_json::Value;
 
 use crate::Store;
+use crate::apply::call_hash;
 use crate::read::{Columns, mismatch};
 
 /// A tool run: how it began, and how it ended where it has. Fields of its beginning are reached directly (`run.tool`).
@@ -174,11 +175,9 @@ impl Store {
         task: Option<TaskId>,
         call_id: &str,
     ) -> Result<Option<ToolRunRow>> {
-        let query = sqlx::query(runs!(
-            "WHERE r.turn = ? AND r.call_id = ? AND r.task IS ? ORDER BY r.n DESC LIMIT 1"
-        ));
-        let query = query.bind(turn.as_bytes().to_vec()).bind(call_id.to_owned());
-        self.row(query.bind(task.map(|task| task.as_bytes().to_vec())), run).await
+        let query = sqlx::query(runs!("WHERE r.call_hash = ? ORDER BY r.n DESC"));
+        let rows = self.rows(query.bind(call_hash(turn, call_id)), run).await?;
+        Ok(rows.into_iter().find(|row| row.turn_id == turn && row.task_id == task && row.call_id == call_id))
     }
 
     /// Runs that were started and have no result, oldest first.
@@ -188,13 +187,11 @@ impl Store {
 
     /// Tool runs; see [`ToolRunFilter`].
     pub async fn tool_runs(&self, filter: ToolRunFilter) -> Result<Vec<ToolRunRow>> {
-        const OF_TURN: &str = runs!(
-            "WHERE r.turn = ?2 AND (?1 IS NULL OR r.session = ?1) AND (?3 IS NULL OR r.task = ?3) ORDER BY r.n DESC LIMIT ?4"
+        const FILTER: &str = runs!(
+            "WHERE (?1 IS NULL OR r.session = ?1) AND (?2 IS NULL OR r.turn = ?2) \
+            AND (?3 IS NULL OR r.task = ?3) ORDER BY r.n DESC LIMIT ?4"
         );
-        const ANY: &str = runs!(
-            "WHERE (?1 IS NULL OR r.session = ?1) AND (?3 IS NULL OR r.task = ?3) ORDER BY r.n DESC LIMIT ?4"
-        );
-        let query = sqlx::query(if filter.turn.is_some() { OF_TURN } else { ANY })
+        let query = sqlx::query(FILTER)
             .bind(filter.session.map(|id| id.as_bytes().to_vec()))
             .bind(filter.turn.map(|id| id.as_bytes().to_vec()))
             .bind(filter.task.map(|id| id.as_bytes().to_vec()))

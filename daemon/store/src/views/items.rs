@@ -14,6 +14,7 @@ use super::approval::view_approval;
 use super::evidence::{Writes, view_evidence};
 use crate::apply::ItemKind;
 use crate::read::{Columns, mismatch};
+use crate::rows::transcript;
 use crate::{ApprovalRow, EvidenceRow, Store, ToolRunRow};
 
 /// The event of the item; the event that ended it, for a run and a question; the state of a question; and the
@@ -21,19 +22,21 @@ use crate::{ApprovalRow, EvidenceRow, Store, ToolRunRow};
 macro_rules! items {
     ($tail:literal) => {
         concat!(
-            "SELECT i.session, i.seq, i.kind, s.at, s.type, s.version, s.payload, x.at, x.type, x.version, x.payload, ",
-            "a.state, s.id FROM items AS i JOIN events AS s ON s.seq = i.seq ",
-            "LEFT JOIN tool_runs AS r ON i.kind = 3 AND r.n = i.key ",
-            "LEFT JOIN approvals AS a ON i.kind = 4 AND a.n = i.key ",
+            "SELECT (SELECT id FROM sessions WHERE n = i.session), s.seq, i.kind, s.at, s.type, s.version, s.payload, x.at, x.type, x.version, x.payload, ",
+            "a.state, s.id FROM items AS i JOIN events AS s ON s.seq = i.key & 0xffffffffff ",
+            "LEFT JOIN tool_runs AS r ON i.kind = 3 AND r.n = i.object ",
+            "LEFT JOIN approvals AS a ON i.kind = 4 AND a.n = i.object ",
             "LEFT JOIN events AS x ON x.seq = COALESCE(r.ended_seq, a.answer_seq) ",
             $tail
         )
     };
 }
 
-/// The conversation message before an end, and the last conversation message has the answer or not.
-const LAST_MESSAGE: &str = "SELECT e.type, e.version, e.payload FROM messages AS m JOIN events AS e ON e.seq = m.seq \
-    WHERE m.transcript = ? AND m.seq < ? AND m.role = 'assistant' ORDER BY m.seq DESC LIMIT 1";
+/// The last word of the assistant in a conversation before `?3`.
+const LAST_MESSAGE: &str = transcript!(
+    "SELECT e.type, e.version, e.payload FROM messages AS m JOIN events AS e ON e.seq = m.key & 0xffffffffff",
+    "AND m.key < (SELECT (n << 40) + ?3 FROM list) AND m.role = 'assistant' ORDER BY m.key DESC LIMIT 1"
+);
 
 struct Item {
     session: SessionId,
@@ -76,8 +79,12 @@ enum Part {
 impl Store {
     /// The newest `limit` items of a session before `before` (a `seq`), oldest first.
     pub async fn items(&self, session: SessionId, before: Option<u64>, limit: u32) -> Result<Vec<ItemView>> {
-        let query = sqlx::query(items!("WHERE i.session = ? AND i.seq < ? ORDER BY i.seq DESC LIMIT ?"));
-        let before = before.and_then(|seq| i64::try_from(seq).ok()).unwrap_or(i64::MAX);
+        const BEFORE: &str = items!(
+            "WHERE i.key > (SELECT n << 40 FROM sessions WHERE id = ?1) \
+            AND i.key < (SELECT (n << 40) + ?2 FROM sessions WHERE id = ?1) ORDER BY i.key DESC LIMIT ?3"
+        );
+        let query = sqlx::query(BEFORE);
+        let before = before.unwrap_or(u64::MAX).min(1 << 40).cast_signed();
         let query = query.bind(session.as_bytes().to_vec()).bind(before).bind(limit);
         let mut items = self.rows(query, item).await?;
         items.reverse();
@@ -182,7 +189,7 @@ impl Store {
             return Ok(true);
         }
         let query = sqlx::query(LAST_MESSAGE).bind(session.as_bytes().to_vec());
-        let query = query.bind(i64::try_from(seq).unwrap_or(i64::MAX));
+        let query = query.bind(None::<Vec<u8>>).bind(i64::try_from(seq).unwrap_or(i64::MAX));
         let Some(EventBody::MessageAppended(message)) = self.row(query, |row| row.body(0)).await? else {
             return Ok(false);
         };
