@@ -1,6 +1,7 @@
 //! `air-worker`: the process of one command (`exec`) or of one agent (`role`).
 
 mod exec;
+mod role;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let rest: Vec<_> = args.collect();
     match (command.as_ref().and_then(|word| word.to_str()), rest.as_slice()) {
         (Some("exec"), [folder]) => exec::run(folder.as_ref()),
+        (Some("role"), []) => role::run(),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(USAGE_STATUS)

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use air_context::{AssembledContext, RequestInput, VolatileState, request, volatile_block};
+use air_context::{AssembledContext, RequestInput, VolatileState, render_names, request, volatile_block};
 use air_contracts::Result;
 use air_contracts::event::{MessageAppended, NewEvent};
 use air_contracts::ids::{MessageId, RefKind, RequestId};
@@ -202,6 +202,7 @@ impl Conversation {
         let window = seat.assignment.matrix.context_window.max(1);
         let dangling = self.transcript.last().is_some_and(|message| message.role == MessageRole::Assistant);
         let reminder = reminder.or_else(|| dangling.then(|| "go on".to_owned()));
+        let reminder = reminder.map(|text| render_names(&text, &self.context.tools).into_owned());
         let budget_left = self.budget_left().await;
         let progress = self.live.progress();
         let started = progress.writes > 0 || !progress.checks.is_empty();

@@ -7,3 +7,4 @@ mod ending;
 mod isolation;
 mod peer;
 mod results;
+mod role;
