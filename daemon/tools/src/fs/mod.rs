@@ -25,8 +25,8 @@ use air_contracts::error::codes;
 use air_contracts::{AirError, Result};
 
 pub(crate) use atomic::temp_name;
-pub(crate) use open::{open_read, read_whole};
-pub(crate) use text::{cut_line, human_bytes, numbered};
+pub(crate) use open::read_whole;
+pub(crate) use text::{cut_line, human_bytes};
 pub(crate) use verify::{FileState, states};
 pub(crate) use walk::walker;
 
@@ -68,7 +68,9 @@ pub(crate) fn file_error(shown: &str, error: &std::io::Error, what_not: &str) ->
         Kind::ReadOnlyFilesystem => (codes::EDIT_PERMISSION_DENIED, format!("{shown} is on a read-only file system.")),
         Kind::StorageFull | Kind::QuotaExceeded => (codes::EDIT_NO_SPACE, format!("no space left for {shown}.")),
         // A link where the gate saw none: somebody changed the tree in between.
-        Kind::FilesystemLoop => (codes::EDIT_PATH_ESCAPE, format!("a part of {shown} became a symbolic link.")),
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            (codes::EDIT_PATH_ESCAPE, format!("a part of {shown} became a symbolic link."))
+        }
         _ => (codes::IO, format!("{shown}: {error}.")),
     };
     AirError::new(code, format!("{text} {what_not}"))

@@ -115,10 +115,6 @@ impl ToolService {
         Ok(swept)
     }
 
-    /// What this machine has for the tools; see [`crate::doctor`].
-    pub(crate) fn kit(&self) -> &Arc<Kit> {
-        &self.inner.kit
-    }
 }
 
 impl Inner {

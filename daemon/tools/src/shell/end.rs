@@ -215,7 +215,7 @@ fn notes(record: Option<&ExitRecord>, output: &str) -> Vec<String> {
     }
     let failed = record.exit_code != Some(0);
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
-    let offline = matches!(record.sandbox.network, NetworkLimit::Namespace | NetworkLimit::TcpRefused);
+    let offline = !matches!(record.sandbox.network, NetworkLimit::Open | NetworkLimit::NotEnforced);
     let no_network = ["Could not resolve", "Failed to connect", "Temporary failure in name resolution", "Network is unreachable", "Couldn't connect", "getaddrinfo", "ENETUNREACH", "EAI_AGAIN", "Name or service not known"];
     if failed && offline && says(&no_network) {
         notes.push("sandbox: the network is off for this run".to_owned());

@@ -6,6 +6,7 @@ mod cut;
 mod end;
 mod env;
 mod follow;
+mod pidfd;
 mod process;
 mod run;
 mod runner;

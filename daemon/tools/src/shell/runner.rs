@@ -1,6 +1,5 @@
 //! Starting a command under its launcher and waiting for its end.
 
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Once;
@@ -10,11 +9,11 @@ use air_contracts::error::codes;
 use air_contracts::ids::ToolRunId;
 use air_contracts::{AirError, Result};
 use air_sandbox::{DEFAULT_OUTPUT_CAP, RunFolder, RunSpec, RunState};
-use tokio::io::unix::AsyncFd;
 use tokio::process::{Child, Command};
 
 use super::end::Ended;
 use super::follow::Follower;
+use super::pidfd::Pidfd;
 use crate::cancel::Cancel;
 use crate::deps::ToolDeps;
 use crate::gate::Permit;
@@ -51,7 +50,7 @@ pub(crate) struct Running {
 
 enum Waiter {
     Child(Box<Child>),
-    Pidfd(AsyncFd<OwnedFd>),
+    Pidfd(Pidfd),
     /// It has ended already.
     Gone,
 }
@@ -136,7 +135,7 @@ impl Runner {
     /// A launcher of an earlier daemon, or one that has ended.
     pub fn adopt(&self, folder: RunFolder) -> Result<Running> {
         let waiter = match folder.wait_fd()? {
-            Some(fd) => Waiter::Pidfd(AsyncFd::new(fd).map_err(|error| AirError::io("waiting for a launcher", &error))?),
+            Some(fd) => Waiter::Pidfd(Pidfd::new(fd).map_err(|error| AirError::io("waiting for a launcher", &error))?),
             None => Waiter::Gone,
         };
         Ok(Running { folder, waiter })
@@ -152,9 +151,7 @@ impl Running {
                     tracing::warn!(%error, "a launcher could not be waited for");
                 }
             }
-            Waiter::Pidfd(fd) => {
-                let _ = fd.readable().await;
-            }
+            Waiter::Pidfd(fd) => fd.ended().await,
             Waiter::Gone => {}
         }
         self.waiter = Waiter::Gone;
