@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! `air`: the command line of AirCoding.
+
+fn main() -> std::process::ExitCode {
+    air_client_cli::main()
+}

@@ -120,6 +120,10 @@ codes! {
     USAGE_COMMAND = "usage.command": InvalidInput,
     USAGE_OPTION = "usage.option": InvalidInput,
     USAGE_MISSING = "usage.missing": InvalidInput,
+    /// The person interrupted a client; the work may go on.
+    CLIENT_INTERRUPTED = "client.interrupted": Cancelled,
+    /// The demo lacks a program of this machine.
+    DEMO_MISSING_PROGRAM = "demo.missing_program": Unsupported,
     ID_WRONG_KIND = "id.wrong_kind": InvalidInput,
 
     RPC_PARSE = "rpc.parse": InvalidInput,
