@@ -93,8 +93,10 @@ impl Store {
 
     /// The item that the event at `seq` made; `None` where it made none.
     pub async fn item_at(&self, seq: u64) -> Result<Option<ItemView>> {
-        const AT: &str =
-            items!("WHERE i.session = (SELECT session FROM events WHERE seq = ?1) AND i.seq = ?1");
+        const AT: &str = items!(
+            "WHERE i.key = (SELECT (o.n << 40) | e.seq FROM events AS e JOIN sessions AS o ON o.id = e.session \
+            WHERE e.seq = ?1)"
+        );
         let query = sqlx::query(AT).bind(i64::try_from(seq).unwrap_or(i64::MAX));
         let found = self.row(query, item).await?;
         Ok(self.view_items(found.into_iter().collect()).await?.pop())

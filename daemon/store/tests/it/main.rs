@@ -1,8 +1,16 @@
 //! The store with a real SQLite, real files and real processes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod artifacts;
+mod bus;
+mod crash;
+mod full_disk;
+mod group_commit;
 mod log;
+mod opening;
+mod replay;
 mod samples;
+mod views;
 
 use std::path::Path;
 
@@ -21,4 +29,11 @@ async fn open(dir: &Path) -> Store {
 
 async fn open_at(dir: &Path, clock: Clock) -> Store {
     Store::open(dir, project(), clock, IdSource::new()).await.unwrap()
+}
+
+/// The log and the tables agree.
+async fn assert_replays(store: &Store) {
+    let verdict = store.verify().await.unwrap();
+    assert!(verdict.equal, "{verdict:#?}");
+    assert_eq!(verdict.events, store.last_seq());
 }
