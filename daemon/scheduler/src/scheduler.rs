@@ -275,14 +275,20 @@ impl Scheduler {
 
     /// Whether an attempt changed something and every check has passed on the tree as it is.
     pub(crate) async fn all_green(&self, live: &Live) -> bool {
-        if live.progress().writes == 0 {
+        if !live.progress().acted {
             return false;
         }
         let deps = &self.deps;
+        let task = &live.seat.task;
+        let Ok(Some(start)) = deps.store.last_checkpoint(task.turn_id, Some(task.id), "task_start").await
+        else {
+            return false;
+        };
         let Ok(project) = deps.executor.project_checks(&deps.workspace).await else { return false };
         let list = checks_of(&live.seat.task.spec, project);
         let Ok(now) = deps.executor.checkpoint(&deps.workspace, None).await else { return false };
-        !list.is_empty()
+        start.checkpoint.tree != now.tree
+            && !list.is_empty()
             && list
                 .specs
                 .iter()

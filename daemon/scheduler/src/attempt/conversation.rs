@@ -205,7 +205,7 @@ impl Conversation {
         let reminder = reminder.map(|text| render_names(&text, &self.context.tools).into_owned());
         let budget_left = self.budget_left().await;
         let progress = self.live.progress();
-        let started = progress.writes > 0 || !progress.checks.is_empty();
+        let started = progress.last_write.is_some() || !progress.checks.is_empty();
         let criteria = seat.task.spec.acceptance_criteria.iter();
         let state = VolatileState {
             task: Some((format!("k{}", seat.task.n), seat.n)),

@@ -8,6 +8,7 @@ use air_contracts::tool::{ToolResultEnvelope, ToolStatus};
 use air_store::ToolRunRow;
 use serde_json::Value;
 
+use super::calls::only_reads;
 use super::seat::Seat;
 use crate::scheduler::Scheduler;
 
@@ -34,8 +35,8 @@ pub(crate) struct Progress {
     pub(crate) batch: Vec<String>,
     /// The run that wrote last, as its number.
     pub(crate) last_write: Option<u64>,
-    /// Calls that wrote, or may have.
-    pub(crate) writes: u64,
+    /// Whether it did more than look around.
+    pub(crate) acted: bool,
     /// By command, and by name.
     pub(crate) checks: BTreeMap<String, Seen>,
     /// Commands in the background: run number and command.
@@ -65,10 +66,8 @@ impl Progress {
         self.last_duration_ms = envelope.duration_ms;
         if !envelope.written.is_empty() {
             self.last_write = Some(envelope.run_ref);
-            self.writes += 1;
-        } else if envelope.tool == "shell.run" && envelope.status == ToolStatus::Ok {
-            self.writes += 1;
         }
+        self.acted |= !only_reads(&envelope.tool) && envelope.status == ToolStatus::Ok;
         if envelope.data.get("background").and_then(Value::as_bool) == Some(true) {
             self.background.insert(envelope.run_ref, envelope.summary.clone());
         }
@@ -83,10 +82,8 @@ impl Progress {
     pub(crate) fn take_row(&mut self, row: &ToolRunRow) {
         if !row.written.is_empty() {
             self.last_write = Some(row.n);
-            self.writes += 1;
-        } else if row.may_have_written {
-            self.writes += 1;
         }
+        self.acted |= !row.written.is_empty() || row.may_have_written;
     }
 
     /// The last run of a command, if nothing was written after it.

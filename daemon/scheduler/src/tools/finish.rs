@@ -249,7 +249,7 @@ impl Judge<'_> {
         let seat = &self.live.seat;
         if input.status != Status::Done
             || seat.task.spec.kind != TaskType::Implement
-            || self.live.progress().writes > 0
+            || self.live.progress().last_write.is_some()
         {
             return Ok(());
         }
