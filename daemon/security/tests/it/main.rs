@@ -1,0 +1,9 @@
+//! Cases as data, and properties.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod commands;
+mod fixture;
+mod paths;
+mod policy;
+mod properties;
+mod structure;
