@@ -52,9 +52,9 @@ pub async fn run(foreground: bool) -> Result<()> {
     };
     let daemon = build(paths, environment, socket.clone(), started_by);
     let server = server(&daemon);
+    lock.publish(&info(&daemon))?;
     let listening =
         Arc::new(Listening::start(server.clone(), daemon.tasks.clone(), socket, listener, activated)?);
-    lock.publish(&info(&daemon))?;
     background(&daemon, &listening, signals);
     notify(&[NotifyState::Ready]);
     tracing::info!(version = VERSION, socket = %daemon.socket.display(), started_by, "aird is ready");

@@ -13,13 +13,12 @@ use air_contracts::port::{CancelScope, ModelGateway, ToolExecutor};
 use air_contracts::workspace::{WorkspaceKind, WorkspaceRef};
 use air_contracts::{AirError, Result};
 use air_host::Project;
-use air_rt::Tasks;
+use air_rt::{OnCancel, Tasks};
 use air_scheduler::{Scheduler, SchedulerDeps, task_tools};
 use air_store::Store;
 use air_tools::{ToolDeps, ToolService};
 
 use crate::daemon::{Daemon, VERSION};
-use crate::facts::project_facts;
 use crate::gateway::Gateway;
 use crate::process::blocking;
 use crate::settings::Settings;
@@ -40,6 +39,8 @@ pub struct OpenProject {
     pub gateway: Arc<dyn ModelGateway>,
     pub scheduler: Arc<Scheduler>,
     pub sessions: Arc<Sessions>,
+    /// What the tools work with, for the doctor.
+    pub tool_deps: ToolDeps,
     /// The user's tree.
     pub workspace: WorkspaceRef,
     dir: PathBuf,
@@ -81,6 +82,7 @@ pub async fn open(daemon: &Daemon, found: Project) -> Result<Arc<OpenProject>> {
     store.ingest(vec![NewEvent::of_project(EventSource::daemon(), started)]).await?;
     let project = wire(daemon, found, store, workspace)?;
     project.sessions.recover().await?;
+    look_around(&project);
     Ok(project)
 }
 
@@ -88,6 +90,21 @@ pub async fn open(daemon: &Daemon, found: Project) -> Result<Arc<OpenProject>> {
 async fn open_store(daemon: &Daemon, found: &Project) -> Result<Store> {
     let (dir, id, clock, ids) = (found.dir.clone(), found.id, daemon.clock.clone(), daemon.ids.clone());
     blocking(move |runtime| runtime.block_on(Store::open(&dir, id, clock, ids))).await
+}
+
+/// What nobody waits for: which checks the tree has, and run folders that are no longer needed.
+fn look_around(project: &Arc<OpenProject>) {
+    let (tools, settings) = (Arc::clone(&project.tools), Arc::clone(&project.settings));
+    let workspace = project.workspace.clone();
+    project.owners.tools.spawn("look around", OnCancel::Abort, async move {
+        match tools.project_checks(&workspace).await {
+            Ok(checks) => settings.detected(checks),
+            Err(error) => tracing::warn!(%error, "the checks of a project cannot be found out"),
+        }
+        if let Err(error) = tools.sweep_runs().await {
+            tracing::warn!(%error, "old run folders stay");
+        }
+    });
 }
 
 async fn user_workspace(daemon: &Daemon, store: &Store, root: &Path) -> Result<WorkspaceRef> {
@@ -113,16 +130,15 @@ fn wire(daemon: &Daemon, found: Project, store: Store, workspace: WorkspaceRef) 
         Arc::clone(&daemon.models),
         Some(found),
     ));
-    let tools =
-        ToolService::new(tool_deps(daemon, &settings, &store, owners.tools.clone(), &root, &dir, &worker));
+    let tool_deps = tool_deps(daemon, &settings, &store, owners.tools.clone(), &root, &dir, &worker);
+    let tools = ToolService::new(tool_deps.clone());
     let rules = Arc::clone(&settings);
     let context = Arc::new(ContextAssembler::new(store.clone(), Arc::new(move || rules.rules().0)));
     let gateway: Arc<dyn ModelGateway> =
         Arc::new(Gateway::new(Arc::clone(&settings), Arc::clone(&daemon.flow)));
     let executor: Arc<dyn ToolExecutor> = tools.clone();
     let described = Arc::clone(&settings);
-    let facts: Arc<dyn Fn() -> String + Send + Sync> =
-        Arc::new(move || described.file().map_or_else(String::new, |file| project_facts(&file)));
+    let facts: Arc<dyn Fn() -> String + Send + Sync> = Arc::new(move || described.facts());
     let limits = Arc::clone(&settings);
     let scheduler = Scheduler::new(SchedulerDeps {
         store: store.clone(),
@@ -162,6 +178,7 @@ fn wire(daemon: &Daemon, found: Project, store: Store, workspace: WorkspaceRef) 
         gateway,
         scheduler,
         sessions,
+        tool_deps,
         workspace,
         dir,
         owners,

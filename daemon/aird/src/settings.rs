@@ -7,15 +7,19 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use air_contracts::Result;
+use air_contracts::error::codes;
 use air_contracts::project::{ProjectCheck, ProjectFile};
+use air_contracts::{AirError, Result};
 use air_host::{AirPaths, Config, Project, RuleFile, load_permissions, load_rules, read_to_string};
 use air_llm::ProviderManager;
 use air_scheduler::SchedulerLimits;
-use air_security::Policy;
+use air_security::{PermissionsFile, Policy};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 use crate::credentials::Credentials;
 use crate::environment::Environment;
+use crate::facts::project_facts;
 use crate::models::Models;
 
 /// What tells whether files changed: time, size and inode of each.
@@ -38,6 +42,21 @@ pub struct InForce {
     pub warnings: Vec<String>,
 }
 
+/// The rules of one file; none where there is no file.
+fn rules_of(value: &Value) -> Result<PermissionsFile> {
+    if value.is_null() {
+        return Ok(PermissionsFile::default());
+    }
+    PermissionsFile::deserialize(value)
+        .map_err(|error| AirError::new(codes::PERMISSIONS_INVALID, format!("permissions.yaml: {error}")))
+}
+
+/// What holds while no rules can be read: each change of a file is asked about.
+fn closed() -> Policy {
+    let rules = json!({ "paths": [{ "match": "*", "ops": ["write", "delete"], "decision": "ask" }] });
+    Policy::merge(rules_of(&rules).unwrap_or_default(), PermissionsFile::default())
+}
+
 struct Cached<T> {
     stamp: Stamp,
     trusted: bool,
@@ -52,6 +71,8 @@ pub struct Settings {
     project: Option<RwLock<Project>>,
     config: Mutex<Option<Cached<InForce>>>,
     policy: Mutex<Option<Cached<Policy>>>,
+    /// Checks that a scan found, for projects that state none.
+    detected: Mutex<Vec<ProjectCheck>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,7 +87,15 @@ impl Settings {
         project: Option<Project>,
     ) -> Self {
         let project = project.map(RwLock::new);
-        Self { paths, environment, models, project, config: Mutex::default(), policy: Mutex::default() }
+        Self {
+            paths,
+            environment,
+            models,
+            project,
+            config: Mutex::default(),
+            policy: Mutex::default(),
+            detected: Mutex::default(),
+        }
     }
 
     /// The project as it was last opened.
@@ -167,7 +196,7 @@ impl Settings {
             Some(known) if known.stamp == stamp => known.value.clone(),
             before => {
                 let loaded = load_permissions(&self.paths, root.as_deref())
-                    .and_then(|files| Policy::from_values(&files.global, &files.project));
+                    .and_then(|files| Ok(Policy::merge(rules_of(&files.global)?, rules_of(&files.project)?)));
                 let value = match (loaded, before) {
                     (Ok(policy), _) => policy,
                     (Err(error), Some(before)) => {
@@ -176,7 +205,7 @@ impl Settings {
                     }
                     (Err(error), None) => {
                         tracing::warn!(%error, "no permissions can be read: whatever needs one is asked for");
-                        Policy::closed()
+                        closed()
                     }
                 };
                 *cached = Some(Cached { stamp, trusted: false, value: value.clone() });
@@ -204,5 +233,19 @@ impl Settings {
     /// The project's own checks, where its file states them.
     pub fn verify(&self) -> Option<Vec<ProjectCheck>> {
         self.file()?.verify
+    }
+
+    /// Takes over what a scan of the tree found.
+    pub fn detected(&self, checks: Vec<ProjectCheck>) {
+        *lock(&self.detected) = checks;
+    }
+
+    /// What prompts say of the project.
+    pub fn facts(&self) -> String {
+        let Some(mut file) = self.file() else { return String::new() };
+        if file.verify.is_none() {
+            file.verify = Some(lock(&self.detected).clone());
+        }
+        project_facts(&file, self.root().as_deref())
     }
 }

@@ -1,22 +1,45 @@
 //! `doctor/run`: looks at what is needed, changes nothing, contacts nobody.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use air_api::Caller;
 use air_contracts::Result;
 use air_contracts::api::{DoctorCheck, DoctorReport, DoctorRunParams, DoctorStatus};
 use air_contracts::task::AgentRole;
+use air_host::{list_projects, locate_root};
 
-use super::config::settings_at;
 use crate::daemon::{Daemon, VERSION};
-use crate::project::worker_binary;
+use crate::project::{OpenProject, worker_binary};
 use crate::settings::Settings;
 
 pub async fn run(daemon: &Daemon, _: &Caller, params: DoctorRunParams) -> Result<DoctorReport> {
-    let settings = settings_at(daemon, params.path.as_deref())?;
-    let mut checks = vec![this_daemon(daemon), worker(), model(&settings), sandbox()];
-    checks.extend(project(&settings));
-    checks.extend(air_tools::doctor(settings.project().as_ref().map(|project| project.root.as_path())).await);
+    let mut checks = vec![this_daemon(daemon)];
+    match known_project(daemon, params.path.as_deref()).await? {
+        Some(project) => {
+            checks.push(model(&project.settings));
+            checks.extend(files(&project.settings));
+            checks.extend(air_tools::doctor(&project.tool_deps).await);
+        }
+        // Outside of a project there are no tools to ask; what they all rest on can be seen all the same.
+        None => {
+            checks.push(model(&daemon.settings));
+            checks.extend(files(&daemon.settings));
+            checks.extend([worker(), sandbox()]);
+        }
+    }
     let ok = checks.iter().all(|check| check.status != DoctorStatus::Broken);
     Ok(DoctorReport { ok, checks })
+}
+
+/// The project that a folder lies in, where it is one already.
+async fn known_project(daemon: &Daemon, path: Option<&str>) -> Result<Option<Arc<OpenProject>>> {
+    let Some(path) = path else { return Ok(None) };
+    let Ok(root) = locate_root(Path::new(path), daemon.home().as_deref()) else { return Ok(None) };
+    match list_projects(&daemon.paths)?.into_iter().find(|(_, known)| *known == root) {
+        Some((id, _)) => daemon.project(id).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 fn check(name: &str, status: DoctorStatus, detail: impl Into<String>, fix: Option<&str>) -> DoctorCheck {
@@ -97,7 +120,7 @@ fn sandbox() -> DoctorCheck {
 }
 
 /// Files of the project and configuration that are ignored or broken.
-fn project(settings: &Settings) -> Vec<DoctorCheck> {
+fn files(settings: &Settings) -> Vec<DoctorCheck> {
     let (rules, broken_rules) = settings.rules();
     let warnings = settings.in_force().warnings.into_iter().chain(broken_rules);
     let mut checks: Vec<DoctorCheck> =

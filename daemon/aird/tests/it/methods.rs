@@ -164,7 +164,7 @@ async fn the_doctor_names_what_is_missing() {
         (&json!(false), &json!("broken")),
         "{report}"
     );
-    for name in ["daemon", "sandbox", "project"] {
+    for name in ["daemon", "project", "git", "landlock"] {
         assert!(check(&report, name)["detail"].is_string(), "{name}: {report}");
     }
     std::fs::write(air.home.air_home().join("config.yaml"), LOCAL).unwrap();
