@@ -151,7 +151,7 @@ mod tests {
         check("aaa", &[edit("aa", "b", false)], Err(Mismatch::Ambiguous { edit: 0, lines: vec![1, 1] }));
         check("ab\nc", &[edit("ab", "x", false), edit("b\nc", "y", false)], Err(Mismatch::Overlapping { first: 0, second: 1, line: 1 }));
         check("a", &[edit("a", "b", false), edit("z", "y", false)], Err(Mismatch::NotFound { edit: 1 }));
-        check("a\r\nb\nc\r\n", &[edit("a\nb", "x\ny", false)], Err(Mismatch::NotFound { edit: 0 }));
+        check("a\r\nb\nc\r\n", &[edit("a\nb\nc", "x", false)], Err(Mismatch::NotFound { edit: 0 }));
         check("a\r\nb\r\nc\nd\n", &[edit("a\nb", "x\ny", false)], Ok("x\r\ny\r\nc\nd\n"));
     }
 

@@ -85,6 +85,14 @@ pub(crate) fn relative(path: &str, root: &Path) -> String {
     }
 }
 
+/// The error for a path that goes on below a file; `None` where it does not.
+pub(crate) fn file_in_the_way(path: &Path, root: &Path) -> Option<AirError> {
+    let above = |folder: &Path| std::fs::symlink_metadata(folder).ok();
+    let (folder, meta) = path.ancestors().skip(1).find_map(|folder| Some((folder.to_path_buf(), above(folder)?)))?;
+    let text = format!("{} is a file, not a directory. Nothing was done.", shown(&folder, root));
+    meta.is_file().then(|| AirError::new(codes::EDIT_NOT_A_DIRECTORY, text))
+}
+
 /// The lines of a file without their ends.
 pub(crate) fn all_lines(bytes: &[u8]) -> Vec<&[u8]> {
     text::lines(bytes)

@@ -41,6 +41,6 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>>
         return Ok(None);
     }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0) + 1);
-    (&mut file).take(limit + 1).read_to_end(&mut bytes)?;
+    (&mut file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }

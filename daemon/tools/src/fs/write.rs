@@ -118,7 +118,8 @@ fn check(call: &Call<'_>, path: &Path, input: &Input) -> Result<Option<String>> 
         Ok(meta) => meta,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return check_parents(path).map(|()| None),
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            return Err(file_in_the_way(path, &call.context.workspace_root).unwrap_or_else(|| file_error(shown, &error, NOTHING)));
+            let found = super::file_in_the_way(path, &call.context.workspace_root);
+            return Err(found.unwrap_or_else(|| file_error(shown, &error, NOTHING)));
         }
         Err(error) => return Err(file_error(shown, &error, NOTHING)),
     };
@@ -147,14 +148,4 @@ fn check_parents(path: &Path) -> Result<()> {
         Some((folder, meta)) if !meta.is_dir() => Err(atomic::not_a_directory(folder)),
         _ => Ok(()),
     }
-}
-
-fn file_in_the_way(path: &Path, root: &Path) -> Option<AirError> {
-    let (folder, _) = path
-        .ancestors()
-        .skip(1)
-        .find_map(|folder| std::fs::symlink_metadata(folder).ok().map(|meta| (folder, meta)))
-        .filter(|(_, meta)| !meta.is_dir())?;
-    let text = format!("{} is a file, not a directory. {NOTHING}", super::shown(folder, root));
-    Some(AirError::new(codes::EDIT_NOT_A_DIRECTORY, text))
 }

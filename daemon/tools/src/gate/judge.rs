@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use air_contracts::Result;
 use air_contracts::permission::{
     Decision, Effect, EffectKind, GrantScope, PermissionDecision, RiskLevel, SandboxPolicy, ScopeOffer,
 };
 use air_contracts::port::CallPlan;
 use air_contracts::task::AgentRole;
 use air_contracts::tool::{CallContext, ToolDefinition};
+use air_contracts::{AirError, Result};
 use air_security::{
-    CommandAnalysis, CommandContext, PathOp, analyse_command, apply_mode, apply_trust, classify_path, sandbox_policy,
+    CommandAnalysis, CommandContext, PathClass, PathOp, analyse_command, apply_mode, apply_trust, classify_path, sandbox_policy,
 };
 
 use super::digest;
@@ -27,6 +27,8 @@ pub(super) struct Judgement {
     pub sandbox: SandboxPolicy,
     pub may_write: bool,
     pub wants_network: bool,
+    /// What is wrong with a path that no kernel would take.
+    pub invalid: Option<AirError>,
 }
 
 /// What a later call with the same key is spared.
@@ -47,6 +49,7 @@ pub(super) async fn judge(
     let mut parts: Vec<PermissionDecision> = Vec::new();
     let mut paths = Vec::new();
     let mut coverage = Vec::new();
+    let mut invalid = None;
     for effect in &plan.effects {
         let op = match effect.kind {
             EffectKind::Read => PathOp::Read,
@@ -62,6 +65,10 @@ pub(super) async fn judge(
         if decision.decision == Decision::Ask {
             let covers = format!("{} of {}", op_word(op), verdict.resolved.display());
             coverage.push(Coverage { key: covers.clone(), covers });
+        }
+        if verdict.class == PathClass::Invalid {
+            let path = context.workspace_root.join(&effect.target);
+            invalid = crate::fs::file_in_the_way(&path, &context.workspace_root);
         }
         parts.push(decision);
         paths.push(verdict.resolved);
@@ -84,7 +91,7 @@ pub(super) async fn judge(
     let wants_network = analysis.as_ref().is_some_and(|analysis| analysis.needs_network);
     let sandbox = sandbox_policy(&boundaries, wants_network);
     let may_write = analysis.as_ref().is_some_and(|analysis| analysis.may_write);
-    let mut judgement = Judgement { decision, digest, paths, sandbox, may_write, wants_network };
+    let mut judgement = Judgement { decision, digest, paths, sandbox, may_write, wants_network, invalid };
     // A part without a key cannot be covered by a grant, so the whole cannot.
     let coverage = (coverage.len() == asked).then_some(coverage).filter(|coverage| !coverage.is_empty());
     settle(kit, context, definition, plan, analysis.as_ref(), coverage, &mut judgement).await?;
@@ -103,6 +110,7 @@ pub(super) async fn judge_command(kit: &Arc<Kit>, context: &CallContext, command
         sandbox,
         may_write: analysis.may_write,
         wants_network: analysis.needs_network,
+        invalid: None,
     })
 }
 

@@ -86,6 +86,9 @@ pub(crate) async fn admit(
     loop {
         let plan = tool.plan(call.kit, call.context, input.clone()).await?;
         let judgement = judge::judge(call.kit, call.context, tool.definition(), &plan).await?;
+        if let Some(error) = judgement.invalid {
+            return Err(error.into());
+        }
         match judgement.decision.decision {
             Decision::Allow | Decision::Announce => return Ok((permit(judgement, None), plan)),
             Decision::Deny => return Err(denied(&plan, &judgement.decision, call.context).into()),
