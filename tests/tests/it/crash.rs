@@ -48,7 +48,8 @@ fn run_and_kill_at(at: u64) -> bool {
     let outcome = done.json();
     assert_eq!(outcome["status"], "completed", "killed at {at}: {outcome:#}\n{}", env.log());
     assert!(env.read("total.sh").contains("$1 + $2"), "killed at {at}");
-    let runs = env.read("count.txt").lines().count();
+    // A call that had not begun is not made up for: the model is told, and may do without it.
+    let runs = std::fs::read_to_string(env.project().join("count.txt")).unwrap_or_default().lines().count();
     assert!(runs <= 1, "killed at {at}: the command ran {runs} times");
     let verified = env.json(&["events", "verify"]);
     assert_eq!(verified["equal"], true, "killed at {at}: {verified:#}");

@@ -17,11 +17,12 @@ pub struct TestEnv {
     model_url: String,
 }
 
-/// What a command printed.
+/// What a command printed; shown whole when a test fails.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
     pub stdout: String,
+    #[expect(dead_code, reason = "shown by Debug")]
     pub stderr: String,
 }
 
