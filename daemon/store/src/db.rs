@@ -158,6 +158,9 @@ pub(crate) fn corrupt(path: &Path, why: impl std::fmt::Display) -> AirError {
         .hint("nothing was changed in the file; backups lie beside it in backups/")
 }
 
+/// A row without something it needs (SQLITE_CONSTRAINT_NOTNULL).
+const NOT_NULL: i64 = 1_299;
+
 /// The error of a statement on a database: out of space, corrupt, refused by a constraint, or failed.
 pub(crate) fn database_error(path: &Path, error: &sqlx::Error) -> AirError {
     let code = match error {
@@ -169,6 +172,9 @@ pub(crate) fn database_error(path: &Path, error: &sqlx::Error) -> AirError {
     match code.map(|code| code & 0xff) {
         Some(11 | 26) => corrupt(path, error),
         Some(13) => AirError::new(codes::IO_NO_SPACE, text).retryable(true),
+        Some(19) if code == Some(NOT_NULL) => {
+            AirError::new(codes::EVENT_INVALID, text).hint("the log holds no such session or task")
+        }
         Some(19) => AirError::new(codes::EVENT_INVALID, text),
         _ => AirError::new(codes::STORE_FAILED, text),
     }

@@ -7,71 +7,91 @@ use air_contracts::Result;
 use air_contracts::ids::{AgentId, SessionId, TurnId};
 use air_contracts::projection::UsageRow;
 use air_contracts::task::AgentRole;
-use tokio::sync::MutexGuard;
 
 use crate::Store;
+use crate::read::Columns;
 
-/// Sums over `usage` and the newest request of each, up to `seq`.
+/// What was found out so far, by the bytes of ids: those of a session, a turn and an agent are never the same.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
+    sums: HashMap<[u8; 16], Seen<Sum>>,
+    contexts: HashMap<[u8; 16], Seen<Context>>,
+    /// Costs of all sessions.
+    costs: Seen<HashMap<SessionId, f64>>,
+}
+
+/// A value over the events up to `seq`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen<T> {
     seq: u64,
-    sessions: HashMap<SessionId, SessionTotals>,
-    turns: HashMap<TurnId, Sum>,
-    agents: HashMap<AgentId, AgentTotals>,
+    value: T,
 }
 
 /// Tokens and US dollars.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     pub requests: u64,
+    /// Tokens that were not read from a cache.
     pub input: u64,
     pub cached: u64,
     pub output: u64,
     pub cost_usd: f64,
 }
 
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SessionTotals {
-    pub sum: Sum,
-    /// Of the newest request of the main agent.
-    pub context: Context,
-    pub model: String,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct AgentTotals {
-    pub cost_usd: f64,
-    pub context: Context,
-}
-
-/// How full the context of a request was, in tokens.
+/// How full the context of the newest request was, in tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Context {
     pub used: u32,
     pub limit: u32,
+    main: bool,
 }
 
-struct Used {
-    session: SessionId,
-    turn: TurnId,
-    agent: AgentId,
-    role: AgentRole,
-    model: String,
-    sum: Sum,
+/// Whose.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Of {
+    Session(SessionId),
+    Turn(TurnId),
+    Agent(AgentId),
 }
 
-struct Asked {
-    session: SessionId,
-    agent: AgentId,
-    role: AgentRole,
-    context: Context,
+impl Of {
+    fn bytes(self) -> [u8; 16] {
+        match self {
+            Self::Session(id) => id.uuid().into_bytes(),
+            Self::Turn(id) => id.uuid().into_bytes(),
+            Self::Agent(id) => id.uuid().into_bytes(),
+        }
+    }
 }
 
-const USED: &str = "SELECT session, turn, agent, role, model, input, cache_read, cache_write, output, cost_usd \
-    FROM usage WHERE seq > ? AND seq <= ? ORDER BY seq";
+macro_rules! sums {
+    ($tail:literal) => {
+        concat!(
+            "SELECT count(*), COALESCE(sum(input + cache_write), 0), COALESCE(sum(cache_read), 0), ",
+            "COALESCE(sum(output), 0), total(cost_usd) FROM usage WHERE seq <= ?3 AND ",
+            $tail
+        )
+    };
+}
 
-const ASKED: &str = "SELECT session, agent, role, tokens, window FROM requests WHERE seq > ? AND seq <= ? \
-    ORDER BY seq";
+/// `?1` whose, `?2` the last `seq` that was seen, `?3` the last that there is. What a turn or an agent uses comes
+/// after its own event, and what a session uses too.
+const OF_SESSION: &str =
+    sums!("seq > max(?2, COALESCE((SELECT seq FROM sessions WHERE id = ?1), 0)) AND session = ?1");
+const OF_TURN: &str =
+    sums!("seq > max(?2, COALESCE((SELECT seq FROM turns WHERE id = ?1), 0)) AND turn = ?1");
+const OF_AGENT: &str =
+    sums!("seq > max(?2, COALESCE((SELECT seq FROM agents WHERE id = ?1), 0)) AND agent = ?1");
+
+/// The main agent's, where it has made one.
+const SESSION_CONTEXT: &str = "SELECT tokens, window, role FROM requests WHERE seq = COALESCE(\
+    (SELECT seq FROM requests WHERE seq > ?2 AND seq <= ?3 AND session = ?1 AND role = 'main' ORDER BY seq DESC LIMIT 1), \
+    (SELECT seq FROM requests WHERE seq > ?2 AND seq <= ?3 AND session = ?1 ORDER BY seq DESC LIMIT 1))";
+const AGENT_CONTEXT: &str = "SELECT tokens, window, role FROM requests \
+    WHERE seq > max(?2, COALESCE((SELECT seq FROM agents WHERE id = ?1), 0)) AND seq <= ?3 AND agent = ?1 \
+    ORDER BY seq DESC LIMIT 1";
+
+const COSTS: &str = "SELECT session, total(cost_usd) FROM usage WHERE seq > ? AND seq <= ? GROUP BY session";
 
 impl Sum {
     fn add(&mut self, other: &Self) {
@@ -95,91 +115,94 @@ impl Sum {
     }
 }
 
-impl Totals {
-    pub(crate) fn session(&self, id: SessionId) -> SessionTotals {
-        self.sessions.get(&id).cloned().unwrap_or_default()
-    }
+fn sum(row: Columns<'_>) -> Result<Sum> {
+    Ok(Sum {
+        requests: row.count(0)?,
+        input: row.count(1)?,
+        cached: row.count(2)?,
+        output: row.count(3)?,
+        cost_usd: row.real(4)?,
+    })
+}
 
-    pub(crate) fn turn(&self, id: TurnId) -> Sum {
-        self.turns.get(&id).copied().unwrap_or_default()
-    }
+fn context(row: Columns<'_>) -> Result<Context> {
+    let role: AgentRole = row.word(2)?;
+    Ok(Context { used: row.small(0)?, limit: row.small(1)?, main: role == AgentRole::Main })
+}
 
-    pub(crate) fn agent(&self, id: AgentId) -> AgentTotals {
-        self.agents.get(&id).copied().unwrap_or_default()
-    }
-
-    fn used(&mut self, used: Used) {
-        let session = self.sessions.entry(used.session).or_default();
-        session.sum.add(&used.sum);
-        if used.role == AgentRole::Main || session.model.is_empty() {
-            session.model = used.model;
-        }
-        self.turns.entry(used.turn).or_default().add(&used.sum);
-        self.agents.entry(used.agent).or_default().cost_usd += used.sum.cost_usd;
-    }
-
-    fn asked(&mut self, asked: &Asked) {
-        self.agents.entry(asked.agent).or_default().context = asked.context;
-        let session = self.sessions.entry(asked.session).or_default();
-        if asked.role == AgentRole::Main || session.context.limit == 0 {
-            session.context = asked.context;
-        }
-    }
+fn place(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
 impl Store {
-    /// The totals as of now.
-    pub(crate) async fn totals(&self) -> Result<MutexGuard<'_, Totals>> {
+    /// What somebody has used so far.
+    pub(crate) async fn used(&self, of: Of) -> Result<Sum> {
+        let sql = match of {
+            Of::Session(_) => OF_SESSION,
+            Of::Turn(_) => OF_TURN,
+            Of::Agent(_) => OF_AGENT,
+        };
         let mut totals = self.inner.totals.lock().await;
-        let (from, to) = (totals.seq, self.last_seq());
-        if to > from {
-            let (after, until) =
-                (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(to).unwrap_or(i64::MAX));
-            let used = self.rows(sqlx::query(USED).bind(after).bind(until), |row| {
-                Ok(Used {
-                    session: row.id(0)?,
-                    turn: row.id(1)?,
-                    agent: row.id(2)?,
-                    role: row.word(3)?,
-                    model: row.text(4)?,
-                    sum: Sum {
-                        requests: 1,
-                        input: row.count(5)? + row.count(7)?,
-                        cached: row.count(6)?,
-                        output: row.count(8)?,
-                        cost_usd: row.real(9)?,
-                    },
-                })
-            });
-            let used = used.await?;
-            let asked = self.rows(sqlx::query(ASKED).bind(after).bind(until), |row| {
-                Ok(Asked {
-                    session: row.id(0)?,
-                    agent: row.id(1)?,
-                    role: row.word(2)?,
-                    context: Context { used: row.small(3)?, limit: row.small(4)? },
-                })
-            });
-            let asked = asked.await?;
-            used.into_iter().for_each(|used| totals.used(used));
-            asked.iter().for_each(|asked| totals.asked(asked));
-            totals.seq = to;
+        let seen = totals.sums.entry(of.bytes()).or_default();
+        let last = self.last_seq();
+        if last > seen.seq {
+            let query = sqlx::query(sql).bind(of.bytes().to_vec()).bind(place(seen.seq)).bind(place(last));
+            if let Some(more) = self.row(query, sum).await? {
+                seen.value.add(&more);
+            }
+            seen.seq = last;
         }
-        Ok(totals)
+        Ok(seen.value)
+    }
+
+    /// How full the context of a session or an agent is.
+    pub(crate) async fn context(&self, of: Of) -> Result<Context> {
+        let sql = match of {
+            Of::Session(_) => SESSION_CONTEXT,
+            Of::Turn(_) | Of::Agent(_) => AGENT_CONTEXT,
+        };
+        let mut totals = self.inner.totals.lock().await;
+        let seen = totals.contexts.entry(of.bytes()).or_default();
+        let last = self.last_seq();
+        if last > seen.seq {
+            let query = sqlx::query(sql).bind(of.bytes().to_vec()).bind(place(seen.seq)).bind(place(last));
+            if let Some(newer) = self.row(query, context).await?
+                && (newer.main || !seen.value.main)
+            {
+                seen.value = newer;
+            }
+            seen.seq = last;
+        }
+        Ok(seen.value)
+    }
+
+    /// What all sessions have cost so far, in US dollars; those that cost nothing are left out.
+    pub(crate) async fn session_costs(&self) -> Result<HashMap<SessionId, f64>> {
+        let mut totals = self.inner.totals.lock().await;
+        let seen = &mut totals.costs;
+        let last = self.last_seq();
+        if last > seen.seq {
+            let query = sqlx::query(COSTS).bind(place(seen.seq)).bind(place(last));
+            for (session, cost) in self.rows(query, |row| Ok((row.id(0)?, row.real(1)?))).await? {
+                *seen.value.entry(session).or_default() += cost;
+            }
+            seen.seq = last;
+        }
+        Ok(seen.value.clone())
     }
 
     /// What a session has cost so far, in US dollars.
     pub async fn session_cost(&self, session: SessionId) -> Result<f64> {
-        Ok(self.totals().await?.session(session).sum.cost_usd)
+        Ok(self.used(Of::Session(session)).await?.cost_usd)
     }
 
     /// What a turn has cost so far, in US dollars.
     pub async fn turn_cost(&self, turn: TurnId) -> Result<f64> {
-        Ok(self.totals().await?.turn(turn).cost_usd)
+        Ok(self.used(Of::Turn(turn)).await?.cost_usd)
     }
 
     /// What a turn has used so far.
     pub async fn turn_usage(&self, turn: TurnId) -> Result<UsageRow> {
-        Ok(self.totals().await?.turn(turn).row())
+        Ok(self.used(Of::Turn(turn)).await?.row())
     }
 }

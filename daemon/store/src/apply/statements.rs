@@ -260,3 +260,26 @@ fn update_sql(shape: &UpdateShape) -> String {
         read.join(", ")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Row as _;
+
+    use super::*;
+
+    /// A statement that walks through a table costs more the longer a project lives.
+    #[tokio::test]
+    async fn no_statement_scans_a_table() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut connection = crate::db::open_scratch(&dir.path().join("scratch.db")).await.unwrap();
+        for place in 0..STATEMENTS {
+            let text = format!("EXPLAIN QUERY PLAN {}", sql(place));
+            let plan = sqlx::query(sqlx::AssertSqlSafe(text)).fetch_all(&mut connection).await.unwrap();
+            let steps: Vec<String> = plan.iter().map(|row| row.get::<String, _>(3)).collect();
+            let scanned = |(table, _): &&(&str, &str)| {
+                steps.iter().any(|step| step.split_whitespace().take(2).eq(["SCAN", *table]))
+            };
+            assert_eq!(DOMAIN_TABLES.iter().find(scanned), None, "{}: {steps:?}", sql(place));
+        }
+    }
+}

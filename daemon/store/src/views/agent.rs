@@ -5,7 +5,7 @@ use air_contracts::ids::{AgentId, RefKind, SessionId, ShortRef};
 use air_contracts::projection::{AgentView, Waiting};
 
 use super::Refs;
-use crate::totals::AgentTotals;
+use crate::totals::Of;
 use crate::{AgentRow, Store};
 
 impl Store {
@@ -13,8 +13,7 @@ impl Store {
     pub async fn agent_view(&self, id: AgentId) -> Result<AgentView> {
         let row = self.agent(id).await?;
         let refs = self.refs_of_agents(std::slice::from_ref(&row)).await?;
-        let totals = self.totals().await?.agent(id);
-        Ok(self.view_agent(row, &refs, totals))
+        self.view_agent(row, &refs).await
     }
 
     /// Agents, oldest first: those that run, or `all`.
@@ -24,14 +23,11 @@ impl Store {
             return Ok(Vec::new());
         }
         let refs = self.refs_of_agents(&rows).await?;
-        let totals = self.totals().await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| {
-                let used = totals.agent(row.id);
-                self.view_agent(row, &refs, used)
-            })
-            .collect())
+        let mut views = Vec::with_capacity(rows.len());
+        for row in rows {
+            views.push(self.view_agent(row, &refs).await?);
+        }
+        Ok(views)
     }
 
     async fn refs_of_agents(&self, rows: &[AgentRow]) -> Result<Refs> {
@@ -39,25 +35,27 @@ impl Store {
         self.numbers(tasks).await.map(Refs)
     }
 
-    fn view_agent(&self, row: AgentRow, refs: &Refs, totals: AgentTotals) -> AgentView {
+    async fn view_agent(&self, row: AgentRow, refs: &Refs) -> Result<AgentView> {
+        let used = self.used(Of::Agent(row.id)).await?;
+        let context = self.context(Of::Agent(row.id)).await?;
         let now = self.inner.clock.millis();
         let waits = |waiting: &Waiting| {
             row.ended_at.is_none() && waiting.until.is_some_and(|until| until.as_millis() > now)
         };
-        AgentView {
+        Ok(AgentView {
             id: row.id,
             short: ShortRef::new(RefKind::Agent, row.n),
             session_id: row.session_id,
             role: row.role,
             task: row.attempt.as_ref().and_then(|attempt| refs.task(attempt.task_id)),
-            context_used: totals.context.used,
-            context_limit: totals.context.limit,
-            cost_usd: totals.cost_usd,
+            context_used: context.used,
+            context_limit: context.limit,
+            cost_usd: used.cost_usd,
             rss_bytes: 0,
             since: row.started_at,
             waiting: row.waiting.as_ref().filter(|waiting| waits(waiting)).cloned(),
             model: row.model,
             state: row.state,
-        }
+        })
     }
 }

@@ -131,9 +131,9 @@ impl Store {
     pub async fn session_views(&self, limit: u32) -> Result<Vec<SessionView>> {
         let query = sqlx::query(sessions!("ORDER BY s.updated_at DESC, s.n DESC LIMIT ?")).bind(limit);
         let all = self.rows(query, facts).await?;
-        let totals = self.totals().await?;
+        let costs = self.session_costs().await?;
         let view = |facts: Facts| {
-            let cost = totals.session(facts.id).sum.cost_usd;
+            let cost = costs.get(&facts.id).copied().unwrap_or(0.0);
             self.view_session(facts, cost)
         };
         Ok(all.into_iter().map(view).collect())

@@ -6,6 +6,7 @@ use air_contracts::ids::{RefKind, SessionId, ShortRef};
 use air_contracts::projection::{HudView, UsageRow};
 
 use crate::Store;
+use crate::totals::Of;
 
 const USAGE: &str = "SELECT u.role, a.n, t.n, u.model, count(*), sum(u.input + u.cache_write), sum(u.cache_read), \
     sum(u.output), sum(u.cost_usd) FROM usage AS u LEFT JOIN agents AS a ON a.id = u.agent \
@@ -15,22 +16,30 @@ const USAGE: &str = "SELECT u.role, a.n, t.n, u.model, count(*), sum(u.input + u
 const WORKERS: &str =
     "SELECT count(*) FROM agents WHERE session = ? AND task IS NOT NULL AND ended_at IS NULL";
 
+/// Of the newest answer.
+const MODEL: &str = "SELECT model FROM usage WHERE session = ? ORDER BY seq DESC LIMIT 1";
+
 impl Store {
     /// The line of a session; what is the daemon's own is empty.
     pub async fn hud(&self, session: SessionId) -> Result<HudView> {
         let settings = self.session(session).await?.settings;
         let workers = sqlx::query(WORKERS).bind(session.as_bytes().to_vec());
         let workers = self.row(workers, |row| row.small(0)).await?.unwrap_or(0);
-        let totals = self.totals().await?.session(session);
-        let model = if totals.model.is_empty() { settings.model.unwrap_or_default() } else { totals.model };
+        let sum = self.used(Of::Session(session)).await?;
+        let context = self.context(Of::Session(session)).await?;
+        let model = sqlx::query(MODEL).bind(session.as_bytes().to_vec());
+        let model = match self.row(model, |row| row.text(0)).await? {
+            Some(model) => model,
+            None => settings.model.unwrap_or_default(),
+        };
         Ok(HudView {
             model,
-            context_used: totals.context.used,
-            context_limit: totals.context.limit,
-            input_tokens: totals.sum.input,
-            cached_tokens: totals.sum.cached,
-            output_tokens: totals.sum.output,
-            cost_usd: totals.sum.cost_usd,
+            context_used: context.used,
+            context_limit: context.limit,
+            input_tokens: sum.input,
+            cached_tokens: sum.cached,
+            output_tokens: sum.output,
+            cost_usd: sum.cost_usd,
             max_cost_usd: settings.limits.max_cost_usd,
             workers,
             daemon_version: String::new(),

@@ -203,12 +203,7 @@ async fn a_session_says_how_it_stands() {
         .unwrap();
     assert_eq!(state().await, SessionState::Working);
     let second = TurnId::from_uuid(ids.next());
-    let queued = TurnSubmitted {
-        turn_id: second,
-        n: 2,
-        client_id: None,
-        ..cast.submitted("next")
-    };
+    let queued = TurnSubmitted { turn_id: second, n: 2, client_id: None, ..cast.submitted("next") };
     store
         .ingest(vec![cast.plain(queued), cast.plain(cast.ended(TurnStatus::Interrupted, ""))])
         .await
