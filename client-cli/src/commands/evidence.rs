@@ -1,6 +1,7 @@
 //! `air evidence`: what was proved, and the runs behind it.
 
 use air_client_tui::ProjectionClientExt as _;
+use air_client_tui::text::block::labelled;
 use air_client_tui::text::escape::visible_line;
 use air_client_tui::text::layout::spread;
 use air_client_tui::text::outcome::{proof, short_tree};
@@ -104,7 +105,9 @@ async fn block(app: &App, opened: &Opened, evidence: &EvidenceView) -> Result<Ve
     };
     let mut lines =
         vec![format!("{} {}  {}", pen.mark(mark), evidence.short, visible_line(&evidence.criterion))];
-    let mut row = |label: &str, text: String| lines.push(format!("      {label:<7} {text}"));
+    // On a terminal long commands go on under themselves; elsewhere they are never cut.
+    let width = if app.out.out_tty { app.out.columns } else { usize::MAX };
+    let mut row = |label: &str, text: String| lines.extend(labelled(6, label, 14, &text, width));
     let run = match evidence.run {
         Some(short) => run_of(opened, short).await?,
         None => None,

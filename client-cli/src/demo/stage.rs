@@ -35,7 +35,7 @@ impl Stage {
     /// Makes the folder, unpacks the project, starts the model and writes the configuration.
     pub(super) async fn set(app: &App, wanted: Option<&Path>) -> Result<Self> {
         let folder = folder(wanted)?;
-        let (project, home) = (folder.join("project"), folder.join("home"));
+        let (project, home) = (folder.join("slots"), folder.join("home"));
         let socket =
             socket_path(&SocketEnv { air_home: Some(home.clone().into_os_string()), ..SocketEnv::default() })
                 .map_err(|error| error.hint("air demo --dir /tmp/air-demo"))?;

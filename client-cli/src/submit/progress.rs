@@ -75,7 +75,7 @@ impl Progress {
             style => lines::plain(
                 style,
                 amounts::now(),
-                &format!("{} sent to {session} {project} {model}", self.turn),
+                format!("{} sent to {session} {project} {model}", self.turn).trim_end(),
             ),
         };
         self.settle(vec![line]);

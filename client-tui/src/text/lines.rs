@@ -6,7 +6,7 @@ use air_contracts::task::{CriterionState, TaskStatus};
 
 use super::amounts::{clock, run_time, stamp};
 use super::escape::visible_line;
-use super::layout::{pad, spread};
+use super::layout::{cells, cut, pad, spread, wrap};
 use super::style::{Mark, Pen, Role};
 use super::words;
 
@@ -56,9 +56,20 @@ pub fn notice(text: &str, at: Timestamp, style: LineStyle) -> Vec<String> {
     }
 }
 
-/// What a run did: its own summary, else its object.
-fn what(run: &ToolRunView) -> String {
-    visible_line(if run.summary.is_empty() { &run.title } else { &run.summary })
+/// What a run did, with its object: its summary, behind its title where that says no more than how it ended.
+///
+/// `room`: cells for all of it; the title gives way.
+fn what(run: &ToolRunView, pen: Pen, room: usize) -> String {
+    let (title, summary) = (visible_line(&run.title), visible_line(&run.summary));
+    let named = title.split(' ').next().is_none_or(|word| summary.contains(word));
+    match (summary.is_empty(), named) {
+        (true, _) => title,
+        (false, true) => summary,
+        (false, false) => {
+            let left = room.saturating_sub(cells(&summary) + cells(pen.dot())).max(16);
+            format!("{}{}{summary}", cut(&title, left, pen.ellipsis()), pen.dot())
+        }
+    }
 }
 
 fn run_lines(run: &ToolRunView, style: LineStyle) -> Vec<String> {
@@ -67,18 +78,20 @@ fn run_lines(run: &ToolRunView, style: LineStyle) -> Vec<String> {
         let at = Timestamp::from_millis(
             run.started_at.as_millis() + i64::try_from(run.duration_ms.unwrap_or(0)).unwrap_or(0),
         );
-        return vec![plain(style, at, &format!("{} {} {word} {}", run.short, run.tool, what(run)))];
+        return vec![plain(
+            style,
+            at,
+            &format!("{} {} {word} {}", run.short, run.tool, what(run, Pen::default(), usize::MAX)),
+        )];
     };
     let took = run.duration_ms.map(run_time).unwrap_or_default();
-    let mut lines = vec![columns(mark, &run.short.to_string(), &run.tool, &what(run), &took, pen, width)];
+    // Mark, reference, tool and duration take the rest.
+    let what = what(run, pen, width.saturating_sub(28));
+    let mut lines = vec![columns(mark, &run.short.to_string(), &run.tool, &what, &took, pen, width)];
     if let Some(error) = &run.error {
         let message = visible_line(&error.message);
-        if !message.is_empty() && !what(run).contains(&message) {
-            lines.extend(
-                super::layout::wrap(&message, width.saturating_sub(6))
-                    .iter()
-                    .map(|line| format!("      {line}")),
-            );
+        if !message.is_empty() && !what.contains(&message) {
+            lines.extend(wrap(&message, width.saturating_sub(6)).iter().map(|line| format!("      {line}")));
         }
     }
     lines
@@ -139,11 +152,7 @@ pub fn attempt(task: &TaskView, style: LineStyle) -> Option<Vec<String>> {
     };
     let note = if note.is_empty() { note } else { format!("{}{note}", pen.dot()) };
     let text = format!("{} attempt {}{note}", pad(&task.short.to_string(), 3), last.n);
-    Some(vec![format!(
-        "{} {}",
-        pen.mark(Mark::Running),
-        super::layout::cut(&text, width.saturating_sub(2), pen.ellipsis())
-    )])
+    Some(vec![format!("{} {}", pen.mark(Mark::Running), cut(&text, width.saturating_sub(2), pen.ellipsis()))])
 }
 
 /// `✓ a7 allowed once, by air attach on pts/3 · 0:41`; `None` while it is open.

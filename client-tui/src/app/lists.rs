@@ -1,0 +1,57 @@
+//! What the lists of overlays and sidebar hold, in their order.
+
+use air_contracts::ids::ShortRef;
+use air_contracts::projection::{AgentView, ApprovalView, TaskView, ToolRunView};
+
+use super::overlay::Overlay;
+use super::state::App;
+
+/// Tasks of the newest turn that has any.
+pub fn tasks(app: &App) -> Vec<&TaskView> {
+    app.model.current_tasks()
+}
+
+/// Agents, the newest first.
+pub fn workers(app: &App) -> Vec<&AgentView> {
+    app.model.agents.values().rev().collect()
+}
+
+/// Open questions, the oldest first.
+pub fn questions(app: &App) -> Vec<&ApprovalView> {
+    app.model.approvals.values().collect()
+}
+
+/// Tool runs, the newest first.
+pub fn runs(app: &App) -> Vec<&ToolRunView> {
+    app.model.runs().rev().map(|(_, run)| run).collect()
+}
+
+/// Something in the sidebar that can be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    Task(ShortRef),
+    Worker(ShortRef),
+    Question(ShortRef),
+}
+
+/// What the sidebar lists, from the top.
+pub fn sidebar(app: &App) -> Vec<Target> {
+    let tasks = tasks(app).into_iter().map(|task| Target::Task(task.short));
+    let running = workers(app).into_iter().filter(|agent| agent.state == "running");
+    let workers = running.map(|agent| Target::Worker(agent.short));
+    let questions = questions(app).into_iter().map(|one| Target::Question(one.short));
+    tasks.chain(workers).chain(questions).collect()
+}
+
+/// Rows that can be marked in an overlay.
+pub fn length(app: &App, overlay: &Overlay) -> usize {
+    match overlay {
+        Overlay::Tasks(_) => tasks(app).len(),
+        Overlay::Workers(_) => workers(app).len(),
+        Overlay::Questions(_) => questions(app).len(),
+        Overlay::Runs(_) => runs(app).len(),
+        Overlay::Evidence(pane) => pane.items.as_ref().map_or(0, Vec::len),
+        Overlay::Help(_) => super::views::help::ROWS,
+        Overlay::Question(_) | Overlay::Run(_) | Overlay::Diff(_) => 0,
+    }
+}

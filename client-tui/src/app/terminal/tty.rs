@@ -1,0 +1,83 @@
+//! Reading the terminal without a thread, and without changing the flags of a file that others share.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use tokio::io::unix::AsyncFd;
+use tokio::io::Interest;
+
+/// Bytes of one read.
+const READ: usize = 4096;
+
+/// The terminal as a source of bytes.
+#[derive(Debug)]
+pub struct Tty(AsyncFd<Source>);
+
+#[derive(Debug)]
+enum Source {
+    Stdin,
+    /// `/dev/tty`, where stdin is something else.
+    Terminal(File),
+}
+
+impl AsFd for Source {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Stdin => stdin(),
+            Self::Terminal(file) => file.as_fd(),
+        }
+    }
+}
+
+impl AsRawFd for Source {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+fn stdin() -> BorrowedFd<'static> {
+    rustix::stdio::stdin()
+}
+
+impl Tty {
+    /// Stdin where it is a terminal, else the controlling terminal.
+    pub fn open() -> io::Result<Self> {
+        let source = if rustix::termios::isatty(stdin()) {
+            Source::Stdin
+        } else {
+            Source::Terminal(File::open("/dev/tty")?)
+        };
+        Ok(Self(AsyncFd::with_interest(source, Interest::READABLE)?))
+    }
+
+    /// What was typed; empty when the terminal is gone.
+    pub async fn read(&self) -> io::Result<Vec<u8>> {
+        loop {
+            let mut ready = self.0.readable().await?;
+            // The file is not made non-blocking: that would hold for every process that shares it.
+            if !readable(self.0.get_ref())? {
+                ready.clear_ready();
+                continue;
+            }
+            let mut buffer = [0; READ];
+            return match rustix::io::read(self.0.get_ref(), &mut buffer) {
+                Ok(length) => Ok(buffer[..length].to_vec()),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
+                // A pseudoterminal whose other side was closed (tty_ioctl(4)).
+                Err(rustix::io::Errno::IO) => Ok(Vec::new()),
+                Err(error) => Err(error.into()),
+            };
+        }
+    }
+}
+
+fn readable(source: &Source) -> io::Result<bool> {
+    let mut fds = [PollFd::new(source, PollFlags::IN)];
+    match rustix::event::poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+        Ok(count) => Ok(count > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
