@@ -80,7 +80,7 @@ pub(crate) fn system_blocks(
     let mut blocks: Vec<SystemBlock> = blocks
         .into_iter()
         .filter(|text| !text.trim().is_empty())
-        .map(|text| SystemBlock { text: render_names(text.trim_end(), tools).into_owned(), cache: false })
+        .map(|text| SystemBlock { text: render_names(text.trim(), tools).into_owned(), cache: false })
         .collect();
     if let Some(last) = blocks.last_mut() {
         last.cache = true;

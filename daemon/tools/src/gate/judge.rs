@@ -90,7 +90,9 @@ pub(super) async fn judge(
     let digest = digest::of(kit, context, definition, plan, analysis.as_ref());
     let wants_network = analysis.as_ref().is_some_and(|analysis| analysis.needs_network);
     let sandbox = sandbox_policy(&boundaries, wants_network);
-    let may_write = analysis.as_ref().is_some_and(|analysis| analysis.may_write);
+    // A check is a look at the tree: should it write, the tree ids around it show that, and its own run must not
+    // make what it proves stale.
+    let may_write = definition.name != CHECK_TOOL && analysis.as_ref().is_some_and(|analysis| analysis.may_write);
     let mut judgement = Judgement { decision, digest, paths, sandbox, may_write, wants_network, invalid };
     // A part without a key cannot be covered by a grant, so the whole cannot.
     let coverage = (coverage.len() == asked).then_some(coverage).filter(|coverage| !coverage.is_empty());
