@@ -144,6 +144,10 @@ impl<T> Page<T> {
     }
 }
 
+fn rewrite<T: Serialize + DeserializeOwned>(value: Value) -> serde_json::Result<Value> {
+    serde_json::to_value(serde_json::from_value::<T>(value)?)
+}
+
 /// No parameters, or nothing to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Empty {}
@@ -172,6 +176,15 @@ macro_rules! methods {
                 "result": generator.subschema_for::<$result>(),
             }));)*
             all
+        }
+
+        /// Parameters and result of a method, read into their types and written again; `None` for a
+        /// method that there is not. What does not match is an error of serde.
+        pub fn reread(method: &str, params: Value, result: Value) -> Option<serde_json::Result<(Value, Value)>> {
+            match method {
+                $($wire => Some(rewrite::<$params>(params).and_then(|params| Ok((params, rewrite::<$result>(result)?)))),)*
+                _ => None,
+            }
         }
     };
     (@mode read) => { true };

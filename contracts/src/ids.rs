@@ -289,7 +289,8 @@ mod tests {
         for bad in ["", "k", "k0", "k01", "k+1", "z3", "k1x", "12", "κ1"] {
             assert!(bad.parse::<ShortRef>().is_err(), "{bad:?} was taken");
         }
-        let letters: std::collections::HashSet<char> = RefKind::ALL.iter().map(|kind| kind.letter()).collect();
+        let letters: std::collections::HashSet<char> =
+            RefKind::ALL.iter().map(|kind| kind.letter()).collect();
         assert_eq!(letters.len(), RefKind::ALL.len());
     }
 }

@@ -55,7 +55,11 @@ pub trait ToolExecutor: Send + Sync {
 
     /// The state of a workspace as a git tree (index, branch and stash of the user are not touched). With a
     /// name, the tree is also kept under `refs/air/<name>`.
-    fn checkpoint<'a>(&'a self, workspace: &'a WorkspaceRef, name: Option<&'a str>) -> BoxFuture<'a, Result<Checkpoint>>;
+    fn checkpoint<'a>(
+        &'a self,
+        workspace: &'a WorkspaceRef,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Checkpoint>>;
 
     /// What differs between two trees that [`ToolExecutor::checkpoint`] returned, only below `paths` where given.
     fn changes<'a>(
@@ -162,7 +166,12 @@ pub trait ToolHost: Send + Sync {
     fn list<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Vec<std::ffi::OsString>>>;
 
     /// Stores bytes.
-    fn artifact<'a>(&'a self, bytes: &'a [u8], media_type: &'a str, name: &'a str) -> BoxFuture<'a, Result<ArtifactRef>>;
+    fn artifact<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        media_type: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<ArtifactRef>>;
 
     /// Reports a line of progress.
     fn progress(&self, text: &str);

@@ -8,7 +8,8 @@ use crate::approval::{ApprovalAnswer, ApprovalState, ApprovalSubject};
 use crate::artifact::ArtifactRef;
 use crate::error::AirError;
 use crate::ids::{
-    AgentId, ApprovalId, EvidenceId, MessageId, ProjectId, RequestId, SessionId, ShortRef, TaskId, ToolRunId, TurnId,
+    AgentId, ApprovalId, EvidenceId, MessageId, ProjectId, RequestId, SessionId, ShortRef, TaskId, ToolRunId,
+    TurnId,
 };
 use crate::path::WirePath;
 use crate::permission::Decision;
@@ -84,16 +85,34 @@ pub struct ItemView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ItemBody {
-    UserMessage { id: MessageId, text: String },
+    UserMessage {
+        id: MessageId,
+        text: String,
+    },
     /// Prose of a model. A claim, never a proof.
-    AssistantMessage { id: MessageId, text: String, thinking: String },
-    ToolRun { run: ToolRunView },
-    Approval { approval: ApprovalView },
-    Evidence { evidence: EvidenceView },
+    AssistantMessage {
+        id: MessageId,
+        text: String,
+        thinking: String,
+    },
+    ToolRun {
+        run: ToolRunView,
+    },
+    Approval {
+        approval: ApprovalView,
+    },
+    Evidence {
+        evidence: EvidenceView,
+    },
     /// The end of a turn, with the answer where no message holds it.
-    TurnEnded { status: TurnStatus, answer: String },
+    TurnEnded {
+        status: TurnStatus,
+        answer: String,
+    },
     /// A line of the runtime: `aird restarted`, `waits for anthropic`.
-    Notice { text: String },
+    Notice {
+        text: String,
+    },
 }
 
 /// A tool run.
@@ -267,14 +286,28 @@ pub struct ProjectionSnapshot {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProjectionChange {
-    Session { session: Box<SessionView> },
-    Turn { turn: Box<TurnView> },
+    Session {
+        session: Box<SessionView>,
+    },
+    Turn {
+        turn: Box<TurnView>,
+    },
     /// New, or the one with this `seq` as it is now.
-    Item { item: Box<ItemView> },
-    Task { task: Box<TaskView> },
-    Agent { agent: Box<AgentView> },
-    Approval { approval: Box<ApprovalView> },
-    Hud { hud: Box<HudView> },
+    Item {
+        item: Box<ItemView>,
+    },
+    Task {
+        task: Box<TaskView>,
+    },
+    Agent {
+        agent: Box<AgentView>,
+    },
+    Approval {
+        approval: Box<ApprovalView>,
+    },
+    Hud {
+        hud: Box<HudView>,
+    },
 }
 
 /// Usage, summed up.

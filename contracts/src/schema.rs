@@ -49,7 +49,10 @@ pub fn all() -> Value {
 fn notifications(generator: &mut SchemaGenerator) -> Map<String, Value> {
     use crate::api;
     let mut all = Map::new();
-    all.insert(api::PROJECTION_CHANGED.to_owned(), generator.subschema_for::<api::ProjectionChanged>().to_value());
+    all.insert(
+        api::PROJECTION_CHANGED.to_owned(),
+        generator.subschema_for::<api::ProjectionChanged>().to_value(),
+    );
     all.insert(api::STREAM_DELTA.to_owned(), generator.subschema_for::<api::StreamDelta>().to_value());
     all.insert(api::STREAM_RESYNC.to_owned(), generator.subschema_for::<api::StreamResync>().to_value());
     all.insert(api::EVENTS_APPENDED.to_owned(), generator.subschema_for::<api::EventsAppended>().to_value());

@@ -116,7 +116,9 @@ impl CompletionFold {
                 BlockStart::Thinking => {
                     content.push(ContentBlock::Thinking { thinking: block.text, signature: block.signature });
                 }
-                BlockStart::RedactedThinking { data } => content.push(ContentBlock::RedactedThinking { data }),
+                BlockStart::RedactedThinking { data } => {
+                    content.push(ContentBlock::RedactedThinking { data })
+                }
                 BlockStart::ToolUse { id, name } => {
                     let input = if block.closed { parse_input(&block.text) } else { Err(block.text) };
                     let shown = input.clone().unwrap_or_else(|_| Value::Object(serde_json::Map::new()));
@@ -164,7 +166,9 @@ mod tests {
 
     #[test]
     fn an_empty_input_is_an_object_and_a_cut_one_must_not_run() {
-        for (json, close, runs) in [("", true, true), ("{\"path\":\"a\"}", true, true), ("{\"pa", true, false), ("{}", false, false)] {
+        for (json, close, runs) in
+            [("", true, true), ("{\"path\":\"a\"}", true, true), ("{\"pa", true, false), ("{}", false, false)]
+        {
             let mut fold = call(json, close);
             fold.push(&ProviderStreamEvent::Stop { reason: StopReason::ToolUse });
             let whole = fold.finish().unwrap();
