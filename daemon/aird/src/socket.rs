@@ -47,7 +47,7 @@ fn remove_stale(path: &Path) -> Result<()> {
 }
 
 /// Whether somebody listens there. Never waits: a queue that is full is somebody (connect(2), `EAGAIN`).
-fn answers(path: &Path) -> bool {
+pub fn answers(path: &Path) -> bool {
     let probe = || -> rustix::io::Result<()> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

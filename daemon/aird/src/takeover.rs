@@ -12,36 +12,46 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
 use crate::lock::{self, Info, Lock};
+use crate::socket::answers;
 
 /// Time for the other one to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two looks at the lock.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(10);
 
-/// Takes the lock of a home. `activated`: a holder is asked to go; otherwise it is an error.
+/// Takes the lock of a home. A holder that answers is an error, or is asked to go when systemd started this
+/// daemon (`activated`); one that does not answer any more, or not yet, is waited for.
 pub async fn take_lock(paths: &AirPaths, activated: bool) -> Result<Lock> {
-    if let Some(lock) = lock::try_take(paths)? {
-        return Ok(lock);
-    }
-    let holder = lock::published(paths);
-    if !activated {
-        return Err(already_running(paths, holder.as_ref()));
-    }
-    if let Some(info) = &holder {
-        tracing::info!(pid = info.pid, "another aird is at work and is asked to drain");
-        if ask(info).await.is_err() {
-            signal(info.pid);
-        }
-    }
+    let mut asked = None;
     let waited = tokio::time::timeout(PATIENCE, async {
         loop {
             if let Some(lock) = lock::try_take(paths)? {
                 return Ok(lock);
             }
+            if let Some(info) = lock::published(paths) {
+                if activated && asked != Some(info.pid) {
+                    asked = Some(info.pid);
+                    tracing::info!(pid = info.pid, "another aird is at work and is asked to drain");
+                    if let Err(error) = ask(&info).await {
+                        tracing::info!(%error, "it is signalled instead");
+                        signal(info.pid);
+                    }
+                } else if !activated && lives(info.pid) && answers(&info.socket) {
+                    return Err(already_running(paths, Some(&info)));
+                }
+            }
             tokio::time::sleep(LOOK).await;
         }
     });
-    waited.await.unwrap_or_else(|_| Err(already_running(paths, holder.as_ref())))
+    waited.await.unwrap_or_else(|_| Err(already_running(paths, lock::published(paths).as_ref())))
+}
+
+/// Whether a process is there and not on its way out: one that was killed holds its lock and its socket until
+/// its last thread is gone (proc_pid_stat(5), states Z and X).
+fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 fn already_running(paths: &AirPaths, holder: Option<&Info>) -> AirError {

@@ -57,18 +57,18 @@ impl Home {
 
     /// Starts a daemon and waits until it has published itself. Gives its pid.
     pub fn start(&mut self) -> u32 {
-        let mut command = self.command(AIRD);
-        self.spawn(command.stderr(Stdio::null()))
-    }
-
-    /// Starts a program that is, or becomes, a daemon; waits until that daemon has published itself.
-    fn spawn(&mut self, command: &mut Command) -> u32 {
-        let child = command.spawn().unwrap();
-        let pid = child.id();
-        self.children.push(child);
+        let pid = self.begin();
         self.wait_until("the daemon publishes itself", || {
             self.published().is_some_and(|info| info["pid"] == pid)
         });
+        pid
+    }
+
+    /// Starts a daemon. Gives its pid.
+    pub fn begin(&mut self) -> u32 {
+        let child = self.command(AIRD).stderr(Stdio::null()).spawn().unwrap();
+        let pid = child.id();
+        self.children.push(child);
         pid
     }
 

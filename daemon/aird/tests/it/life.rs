@@ -74,6 +74,22 @@ async fn a_second_daemon_is_told_who_is_there() {
     home.client().await.ok("daemon/status", json!({})).await;
 }
 
+#[tokio::test]
+async fn a_daemon_that_starts_while_another_one_drains_waits_for_it() {
+    let mut home = Home::new();
+    let old = home.start();
+    home.signal(old, Signal::STOP);
+    std::fs::remove_file(home.socket()).unwrap();
+    let new = home.begin();
+    home.signal(old, Signal::TERM);
+    home.signal(old, Signal::CONT);
+    assert_eq!(verdict(home.ended(old)), "exit 0");
+    home.wait_until("the new one publishes itself", || {
+        home.published().is_some_and(|info| info["pid"] == new)
+    });
+    home.client().await.ok("daemon/status", json!({})).await;
+}
+
 #[test]
 fn a_socket_path_that_is_too_long_names_the_limit() {
     let home = Home::new();
@@ -87,7 +103,6 @@ fn a_socket_path_that_is_too_long_names_the_limit() {
 async fn a_socket_that_vanished_is_bound_again() {
     let mut home = Home::new();
     home.start();
-    std::fs::remove_dir_all(home.socket().parent().unwrap().join("nothing")).unwrap_err();
     std::fs::remove_file(home.socket()).unwrap();
     home.wait_until("the socket is back", || home.socket().exists());
     home.client().await.ok("daemon/status", json!({})).await;
