@@ -7,3 +7,5 @@ mod adversary;
 mod crash;
 mod main_job;
 mod shell_project;
+mod approvals;
+mod bad_input;

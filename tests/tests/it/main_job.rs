@@ -48,7 +48,7 @@ fn the_request_that_was_sent_can_be_opened_byte_for_byte() {
     env.air(&["submit", "--wait", REQUEST]).expect_code(0);
     let sent: Vec<_> = env.requests().into_iter().filter(|line| line["kind"] == "request").collect();
     let list = env.json(&["context"]);
-    let requests = list["requests"].as_array().unwrap();
+    let requests = list["items"].as_array().unwrap();
     assert_eq!(requests.len(), sent.len());
     // The last request of the executor: rebuilt from the log, it has the same texts in the same order.
     let newest = env.json(&["context", requests[0]["ref"].as_str().unwrap()]);
