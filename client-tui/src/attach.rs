@@ -47,5 +47,5 @@ pub struct AttachOptions {
 
 /// Runs until the person leaves. The work goes on.
 pub async fn attach(options: AttachOptions) -> Result<()> {
-    crate::plain::run(options).await
+    if options.plain { crate::plain::run(options).await } else { crate::app::run_attach(options).await }
 }

@@ -5,10 +5,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod app;
 pub mod attach;
 pub mod plain;
 pub mod rpc;
 pub mod text;
 
+pub use app::run_attach;
 pub use attach::{AttachOptions, Connector, Programs, attach};
 pub use rpc::{FakeClient, Notification, Notifications, ProjectionClient, ProjectionClientExt, RpcClient};

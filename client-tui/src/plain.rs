@@ -136,6 +136,14 @@ impl Plain {
 
 async fn connect(options: &AttachOptions) -> Result<(Arc<dyn ProjectionClient>, ProjectView)> {
     let role = if options.observer { ClientRole::Observer } else { ClientRole::Driver };
+    open_as(options, role).await
+}
+
+/// A connection of a role, with the project of the folder.
+pub(crate) async fn open_as(
+    options: &AttachOptions,
+    role: ClientRole,
+) -> Result<(Arc<dyn ProjectionClient>, ProjectView)> {
     let client = options.connector.connect(role).await?;
     let path = options.folder.display().to_string();
     let project = client.call::<ProjectOpen>(ProjectOpenParams { path }).await;

@@ -5,6 +5,8 @@ mod fake;
 mod notification;
 mod port;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use client::{Identity, RpcClient};

@@ -101,7 +101,8 @@ impl Diff {
 }
 
 fn file(index: usize, head: &str, changes: &Changes) -> DiffFile {
-    let known = changes.files.iter().find(|file| head.trim_end().ends_with(&format!(" b/{}", file.path.display())));
+    let known =
+        changes.files.iter().find(|file| head.trim_end().ends_with(&format!(" b/{}", file.path.display())));
     let known = known.or_else(|| changes.files.get(index));
     let named = head.trim_end().rsplit(" b/").next().unwrap_or(head).to_owned();
     DiffFile {
@@ -131,7 +132,11 @@ impl Reader {
         }
         if !self.in_hunk {
             let quiet = ["index ", "--- ", "+++ "].iter().any(|head| line.starts_with(head));
-            return (!quiet && !line.trim().is_empty()).then_some(DiffRow { kind: DiffKind::Note, number: None, text });
+            return (!quiet && !line.trim().is_empty()).then_some(DiffRow {
+                kind: DiffKind::Note,
+                number: None,
+                text,
+            });
         }
         let (kind, number) = match line.as_bytes().first() {
             Some(b'+') => (DiffKind::Added, Some(self.new)),
@@ -165,22 +170,27 @@ mod tests {
             { "path": { "path": "a.c" }, "status": "modified", "added": 1, "removed": 1 },
             { "path": { "path": "b" }, "status": "added", "added": 1, "removed": 0 },
         ]);
-        let changes =
-            serde_json::from_value(serde_json::json!({ "from": "", "to": "", "files": files, "patch": patch })).unwrap();
+        let changes = serde_json::from_value(
+            serde_json::json!({ "from": "", "to": "", "files": files, "patch": patch }),
+        )
+        .unwrap();
         let mut diff = Diff::new(changes);
         let shown: Vec<String> = diff.files[0]
             .rows
             .iter()
             .map(|row| format!("{:?} {} {}", row.kind, row.number.unwrap_or(0), diff.text(row)))
             .collect();
-        assert_eq!(shown, [
-            "Hunk 0 @@ -18,3 +18,3 @@ f()",
-            "Context 18 x",
-            "Removed 19 old",
-            "Added 19 new",
-            "Context 20 y",
-            "Note 0 \\ No newline at end of file",
-        ]);
+        assert_eq!(
+            shown,
+            [
+                "Hunk 0 @@ -18,3 +18,3 @@ f()",
+                "Context 18 x",
+                "Removed 19 old",
+                "Added 19 new",
+                "Context 20 y",
+                "Note 0 \\ No newline at end of file",
+            ]
+        );
         assert_eq!(diff.text(&diff.files[1].rows[2]), "--- dashes");
         assert_eq!((diff.totals(), diff.files[1].status.as_str()), ((2, 1), "added"));
         diff.files[0].folded = true;

@@ -67,11 +67,6 @@ impl Editor {
         self.text.is_empty()
     }
 
-    /// Where the cursor is, in bytes.
-    pub const fn cursor(&self) -> usize {
-        self.cursor
-    }
-
     /// Cells of a row, as it is drawn.
     pub const fn set_width(&mut self, width: usize) {
         self.width = width;
@@ -264,7 +259,7 @@ mod tests {
         assert_eq!(editor.rows("…").rows[0].text, ">[pasted 214 lines]!");
         editor.key(Key::plain(KeyCode::Left));
         editor.key(Key::plain(KeyCode::Left));
-        assert_eq!(editor.cursor(), 1);
+        assert_eq!(editor.cursor, 1);
         assert!(editor.unfold());
         assert!(editor.rows("…").rows.len() > 200);
         editor.key(Key::ctrl('k'));

@@ -105,19 +105,43 @@ pub enum Reply {
     /// The project has no session yet.
     NoSession,
     Subscribed,
-    Older { before: u64, items: Vec<ItemView> },
-    Submitted { client_id: String, result: TurnSubmitResult },
-    Interrupted { stopped: bool },
+    Older {
+        before: u64,
+        items: Vec<ItemView>,
+    },
+    Submitted {
+        client_id: String,
+        result: TurnSubmitResult,
+    },
+    Interrupted {
+        stopped: bool,
+    },
     Continued,
-    TakenBack { text: String },
-    Draft { text: String },
-    Ui { key: &'static str, value: Value },
+    TakenBack {
+        text: String,
+    },
+    Draft {
+        text: String,
+    },
+    Ui {
+        key: &'static str,
+        value: Value,
+    },
     Agents(Vec<AgentView>),
     Run(ToolRunView),
-    Evidence { task: Option<ShortRef>, items: Vec<EvidenceView> },
-    Changes { of: DiffOf, changes: Changes },
+    Evidence {
+        task: Option<ShortRef>,
+        items: Vec<EvidenceView>,
+    },
+    Changes {
+        of: DiffOf,
+        changes: Changes,
+    },
     QuestionAnswered(ShortRef),
     /// Done; the change comes by itself.
     Done,
-    Failed { call: Call, error: AirError },
+    Failed {
+        call: Call,
+        error: AirError,
+    },
 }

@@ -49,7 +49,11 @@ impl History {
 
     /// As the daemon keeps it. One entry that is too long alone is left out.
     pub fn value(&self) -> Value {
-        self.entries.iter().filter(|entry| entry.len() <= BYTES).map(|entry| Value::from(entry.as_str())).collect()
+        self.entries
+            .iter()
+            .filter(|entry| entry.len() <= BYTES)
+            .map(|entry| Value::from(entry.as_str()))
+            .collect()
     }
 
     /// The one before; `typed` is kept for the way back.

@@ -9,8 +9,8 @@ use air_contracts::api::ProjectionChanged;
 use air_contracts::approval::ApprovalState;
 use air_contracts::ids::{ShortRef, ToolRunId};
 use air_contracts::projection::{
-    AgentView, ApprovalView, HudView, ItemBody, ItemView, ProjectionChange, ProjectionSnapshot, SessionView, TaskView,
-    TurnView,
+    AgentView, ApprovalView, HudView, ItemBody, ItemView, ProjectionChange, ProjectionSnapshot, SessionView,
+    TaskView, TurnView,
 };
 
 pub use live::LiveText;

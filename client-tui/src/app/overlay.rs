@@ -59,16 +59,8 @@ pub struct QuestionPane {
 impl QuestionPane {
     /// Nothing is marked, and keys on their way are not taken.
     pub fn new(id: ApprovalId, short: ShortRef, now: Timestamp) -> Self {
-        let mut pane = Self {
-            id,
-            short,
-            guard: now,
-            marked: None,
-            whole: false,
-            top: 0,
-            typing: None,
-            sent: false,
-        };
+        let mut pane =
+            Self { id, short, guard: now, marked: None, whole: false, top: 0, typing: None, sent: false };
         pane.focus(now);
         pane
     }
@@ -120,9 +112,11 @@ impl Overlay {
     /// The list that Up and Down move in, where it is one.
     pub const fn list(&mut self) -> Option<&mut List> {
         match self {
-            Self::Help(list) | Self::Tasks(list) | Self::Workers(list) | Self::Questions(list) | Self::Runs(list) => {
-                Some(list)
-            }
+            Self::Help(list)
+            | Self::Tasks(list)
+            | Self::Workers(list)
+            | Self::Questions(list)
+            | Self::Runs(list) => Some(list),
             Self::Evidence(pane) => Some(&mut pane.list),
             Self::Question(_) | Self::Run(_) | Self::Diff(_) => None,
         }

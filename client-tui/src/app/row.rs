@@ -35,7 +35,10 @@ pub fn cut_spans(theme: Theme, spans: Vec<Span<'static>>, width: usize) -> Vec<S
             continue;
         }
         let kept = cut(&span.content, room - used, "");
-        out.push(Span::styled(format!("{kept}{}", if width >= cells(ellipsis) { ellipsis } else { "" }), span.style));
+        out.push(Span::styled(
+            format!("{kept}{}", if width >= cells(ellipsis) { ellipsis } else { "" }),
+            span.style,
+        ));
         break;
     }
     out

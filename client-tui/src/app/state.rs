@@ -29,7 +29,11 @@ pub enum Focus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// Not yet there, or gone, since then; and how often it was tried.
-    Down { since: Timestamp, tries: u32, first: bool },
+    Down {
+        since: Timestamp,
+        tries: u32,
+        first: bool,
+    },
     Up,
 }
 

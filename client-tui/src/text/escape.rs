@@ -2,7 +2,7 @@
 
 /// Bidirectional controls and other characters that hide or reorder text (Unicode TR 36).
 const fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
         // A zero-width joiner belongs to emoji and scripts.
         && c != '\u{200d}'
         && c != '\u{200c}'

@@ -144,7 +144,7 @@ pub fn whole(approval: &ApprovalView) -> String {
 }
 
 /// Once is always possible; wider scopes only where they are offered.
-fn offered(scopes: &[ScopeOffer]) -> Vec<GrantScope> {
+pub(crate) fn offered(scopes: &[ScopeOffer]) -> Vec<GrantScope> {
     let mut all = vec![GrantScope::Once];
     all.extend(scopes.iter().map(|offer| offer.scope));
     all.sort_unstable();
@@ -152,7 +152,7 @@ fn offered(scopes: &[ScopeOffer]) -> Vec<GrantScope> {
     all
 }
 
-fn sandboxed(scopes: &[ScopeOffer]) -> bool {
+pub(crate) fn sandboxed(scopes: &[ScopeOffer]) -> bool {
     scopes.iter().any(|offer| offer.scope == GrantScope::Project && offer.covers.starts_with("sandboxed"))
 }
 
@@ -164,7 +164,7 @@ fn elsewhere(approval: &ApprovalView, scopes: &[ScopeOffer], pen: Pen) -> String
 }
 
 /// The command of a call, else its path, else its input as JSON.
-fn object(input: &Value) -> String {
+pub(crate) fn object(input: &Value) -> String {
     for key in ["command", "path", "file_path", "url"] {
         if let Some(text) = input.get(key).and_then(Value::as_str) {
             return text.to_owned();
@@ -173,7 +173,7 @@ fn object(input: &Value) -> String {
     input.to_string()
 }
 
-fn wish(effects: &[Effect]) -> &'static str {
+pub(crate) fn wish(effects: &[Effect]) -> &'static str {
     let has = |kind| effects.iter().any(|effect| effect.kind == kind);
     let wishes = [
         (EffectKind::Network, "reach the network"),

@@ -68,7 +68,11 @@ fn shown(cluster: &str) -> String {
 
 fn stand_in(text: &str) -> String {
     let lines = text.lines().count();
-    if lines > 1 { format!("[pasted {lines} lines]") } else { format!("[pasted {} characters]", text.chars().count()) }
+    if lines > 1 {
+        format!("[pasted {lines} lines]")
+    } else {
+        format!("[pasted {} characters]", text.chars().count())
+    }
 }
 
 impl Editor {

@@ -29,7 +29,9 @@ impl Editor {
 
     pub(super) fn line_start(&self) -> usize {
         let from = self.unfolded_before();
-        self.text[from..self.cursor].rfind('\n').map_or_else(|| self.start_over_folds(from), |at| from + at + 1)
+        self.text[from..self.cursor]
+            .rfind('\n')
+            .map_or_else(|| self.start_over_folds(from), |at| from + at + 1)
     }
 
     /// The end of the last fold before the cursor.
@@ -41,7 +43,9 @@ impl Editor {
     fn start_over_folds(&self, from: usize) -> usize {
         let Some(fold) = self.folds.iter().find(|fold| fold.end == from && from > 0) else { return from };
         let before = self.folds.iter().rev().map(|one| one.end).find(|end| *end <= fold.start).unwrap_or(0);
-        self.text[before..fold.start].rfind('\n').map_or_else(|| self.start_over_folds(before), |at| before + at + 1)
+        self.text[before..fold.start]
+            .rfind('\n')
+            .map_or_else(|| self.start_over_folds(before), |at| before + at + 1)
     }
 
     pub(super) fn line_end(&self) -> usize {
@@ -86,9 +90,15 @@ impl Editor {
         if let Some(fold) = self.folds.iter().find(|fold| fold.start == self.cursor) {
             return fold.end;
         }
-        let to = self.folds.iter().map(|fold| fold.start).find(|start| *start > self.cursor).unwrap_or(self.text.len());
+        let to = self
+            .folds
+            .iter()
+            .map(|fold| fold.start)
+            .find(|start| *start > self.cursor)
+            .unwrap_or(self.text.len());
         let text = &self.text[self.cursor..to];
-        let rest = text.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_start_matches(char::is_alphanumeric);
+        let rest =
+            text.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_start_matches(char::is_alphanumeric);
         to - rest.len()
     }
 

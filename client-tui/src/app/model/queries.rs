@@ -20,7 +20,10 @@ impl Model {
 
     /// The newest turn that has not been cancelled.
     pub fn last_turn(&self) -> Option<&TurnView> {
-        self.turns.values().rev().find(|turn| !matches!(turn.status, TurnStatus::Cancelled | TurnStatus::Queued))
+        self.turns
+            .values()
+            .rev()
+            .find(|turn| !matches!(turn.status, TurnStatus::Cancelled | TurnStatus::Queued))
     }
 
     /// Whether something goes on that can be stopped.
@@ -37,7 +40,8 @@ impl Model {
 
     /// Tasks on which somebody works.
     pub fn running_tasks(&self) -> impl Iterator<Item = &TaskView> {
-        let active = |status| matches!(status, TaskStatus::Running | TaskStatus::Verifying | TaskStatus::Reviewing);
+        let active =
+            |status| matches!(status, TaskStatus::Running | TaskStatus::Verifying | TaskStatus::Reviewing);
         self.tasks.values().filter(move |task| active(task.status))
     }
 
@@ -67,13 +71,18 @@ impl Model {
 
     /// The newest run that has not ended, of an agent or of all.
     pub fn active_run(&self, agent: Option<ShortRef>) -> Option<&ToolRunView> {
-        self.runs().rev().map(|(_, run)| run).find(|run| run.status.is_none() && (agent.is_none() || run.agent == agent))
+        self.runs()
+            .rev()
+            .map(|(_, run)| run)
+            .find(|run| run.status.is_none() && (agent.is_none() || run.agent == agent))
     }
 
     /// Short references of the evidence of a task, from the items that are here.
     pub fn evidence_of(&self, task: ShortRef) -> Vec<ShortRef> {
         let of = |item: &air_contracts::projection::ItemView| match &item.body {
-            ItemBody::Evidence { evidence } if evidence.task == task && !evidence.stale => Some(evidence.short),
+            ItemBody::Evidence { evidence } if evidence.task == task && !evidence.stale => {
+                Some(evidence.short)
+            }
             _ => None,
         };
         self.items.values().filter_map(of).collect()
@@ -85,12 +94,12 @@ impl Model {
         if let Some(answer) = turn.answer.as_ref().filter(|answer| !answer.trim().is_empty()) {
             return Some(answer.clone());
         }
-        self.items.values().rev().filter(|item| item.turn_id == turn.id && item.task.is_none()).find_map(|item| {
-            match &item.body {
+        self.items.values().rev().filter(|item| item.turn_id == turn.id && item.task.is_none()).find_map(
+            |item| match &item.body {
                 ItemBody::AssistantMessage { text, .. } if !text.trim().is_empty() => Some(text.clone()),
                 _ => None,
-            }
-        })
+            },
+        )
     }
 
     /// Evidence of any kind, tasks of any state: how many criteria of a task are proved.

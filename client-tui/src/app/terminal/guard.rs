@@ -1,6 +1,5 @@
 //! The terminal as it was found: saved at the start, given back at the end, at a panic, before a stop.
 
-use std::io::IsTerminal as _;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -39,13 +38,18 @@ impl Guard {
     /// Takes the terminal again, after [`Guard::suspend`].
     pub fn resume(&self) -> Result<()> {
         let found = rustix::termios::tcgetattr(std::io::stdout()).map_err(failed)?;
-        let dirty = is_raw(&found);
+        // Where it was not given back since, what was found first is what is given back.
+        let ours = lock().is_some();
+        let dirty = !ours && is_raw(&found);
         let mut raw = found.clone();
         raw.make_raw();
-        let termios = if dirty { cooked(found) } else { found };
-        *lock() = Some(Saved { termios, modes: self.modes });
+        if !ours {
+            let termios = if dirty { cooked(found) } else { found };
+            *lock() = Some(Saved { termios, modes: self.modes });
+        }
         rustix::termios::tcsetattr(std::io::stdout(), OptionalActions::Now, &raw).map_err(failed)?;
-        write_all(modes::enter(self.modes, dirty).as_bytes()).map_err(|error| AirError::io("the terminal", &error))
+        write_all(modes::enter(self.modes, dirty).as_bytes())
+            .map_err(|error| AirError::io("the terminal", &error))
     }
 
     /// Gives the terminal back for a while.
@@ -130,11 +134,6 @@ fn known_size(found: Option<(u16, u16)>, var: impl Fn(&str) -> Option<String>) -
     let columns = if columns > 0 { columns } else { number("COLUMNS").unwrap_or(80) };
     let rows = if rows > 0 { rows } else { number("LINES").unwrap_or(24) };
     (columns, rows)
-}
-
-/// Whether stdout is a terminal.
-pub fn is_terminal() -> bool {
-    std::io::stdout().is_terminal()
 }
 
 fn is_raw(termios: &Termios) -> bool {

@@ -54,11 +54,6 @@ impl Key {
         Self { code: KeyCode::Char(c), ctrl: true, alt: false, shift: false }
     }
 
-    /// Whether this is Ctrl and the given letter, and nothing else.
-    pub fn is_ctrl(self, c: char) -> bool {
-        self.ctrl && !self.alt && self.code == KeyCode::Char(c)
-    }
-
     /// The character that it types: one without Ctrl and Alt.
     pub const fn typed(self) -> Option<char> {
         match self.code {

@@ -318,28 +318,37 @@ mod tests {
     #[test]
     fn keys_are_read_in_every_form_that_terminals_send() {
         let plain = Key::plain;
-        check(&["a\r\t\x7f\x03\x1f"], &[
-            plain(KeyCode::Char('a')),
-            plain(KeyCode::Enter),
-            plain(KeyCode::Tab),
-            plain(KeyCode::Backspace),
-            Key::ctrl('c'),
-            Key::ctrl('_'),
-        ]);
-        check(&["\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[Z"], &[
-            plain(KeyCode::Up),
-            plain(KeyCode::Down),
-            Key { ctrl: true, ..plain(KeyCode::Right) },
-            plain(KeyCode::Delete),
-            plain(KeyCode::BackTab),
-        ]);
+        check(
+            &["a\r\t\x7f\x03\x1f"],
+            &[
+                plain(KeyCode::Char('a')),
+                plain(KeyCode::Enter),
+                plain(KeyCode::Tab),
+                plain(KeyCode::Backspace),
+                Key::ctrl('c'),
+                Key::ctrl('_'),
+            ],
+        );
+        check(
+            &["\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[Z"],
+            &[
+                plain(KeyCode::Up),
+                plain(KeyCode::Down),
+                Key { ctrl: true, ..plain(KeyCode::Right) },
+                plain(KeyCode::Delete),
+                plain(KeyCode::BackTab),
+            ],
+        );
         check(&["\x1bb\x1b\r"], &[alt('b'), Key { alt: true, ..plain(KeyCode::Enter) }]);
-        check(&["\x1b[13;2u\x1b[99;5u\x1b[27u\x1b[97;2u"], &[
-            Key { shift: true, ..plain(KeyCode::Enter) },
-            Key::ctrl('c'),
-            plain(KeyCode::Esc),
-            plain(KeyCode::Char('A')),
-        ]);
+        check(
+            &["\x1b[13;2u\x1b[99;5u\x1b[27u\x1b[97;2u"],
+            &[
+                Key { shift: true, ..plain(KeyCode::Enter) },
+                Key::ctrl('c'),
+                plain(KeyCode::Esc),
+                plain(KeyCode::Char('A')),
+            ],
+        );
         check(&["\x1b[27;2;13~"], &[Key { shift: true, ..plain(KeyCode::Enter) }]);
         check(&["\x1b[?1u\x1b]11;rgb:0/0/0\x1b\\\x1b[Ix"], &[plain(KeyCode::Char('x'))]);
         assert_eq!(keys(&["\x1b[<64;3;4M\x1b[<65;3;4M"]), [Input::Wheel(-3), Input::Wheel(3)]);
@@ -360,14 +369,13 @@ mod tests {
 
     #[test]
     fn what_follows_a_paste_is_typing() {
-        assert_eq!(keys(&["\x1b[200~a\x1b[201~\r\x1b[200~b\x1b[201~"]), [
-            Input::Paste("a".into()),
-            Input::Key(Key::plain(KeyCode::Enter)),
-            Input::Paste("b".into()),
-        ]);
-        assert_eq!(keys(&["\x1b[20", "0~he", "llo\x1b[2", "01~x"]), [
-            Input::Paste("hello".into()),
-            Input::Key(Key::plain(KeyCode::Char('x'))),
-        ]);
+        assert_eq!(
+            keys(&["\x1b[200~a\x1b[201~\r\x1b[200~b\x1b[201~"]),
+            [Input::Paste("a".into()), Input::Key(Key::plain(KeyCode::Enter)), Input::Paste("b".into()),]
+        );
+        assert_eq!(
+            keys(&["\x1b[20", "0~he", "llo\x1b[2", "01~x"]),
+            [Input::Paste("hello".into()), Input::Key(Key::plain(KeyCode::Char('x'))),]
+        );
     }
 }

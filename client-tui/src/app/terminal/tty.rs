@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use tokio::io::unix::AsyncFd;
 use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 /// Bytes of one read.
 const READ: usize = 4096;
@@ -49,7 +49,7 @@ impl Tty {
         } else {
             Source::Terminal(File::open("/dev/tty")?)
         };
-        Ok(Self(AsyncFd::with_interest(source, Interest::READABLE)?))
+        Ok(Self(AsyncFd::register_with_interest(source, Interest::READABLE)?))
     }
 
     /// What was typed; empty when the terminal is gone.

@@ -46,7 +46,11 @@ pub(super) fn rows(item: &ItemView, open: bool, at: Setting<'_>) -> Vec<Row> {
             let turn = at.model.turns.values().find(|turn| turn.id == item.turn_id);
             let name = turn.map_or_else(|| "turn".to_owned(), |turn| turn.short.to_string());
             let took = turn.map(|turn| amounts::total_time(item.at.millis_since(turn.submitted_at)));
-            let left = vec![Span::raw(" "), at.theme.mark(mark), at.theme.span(Role::Dim, format!(" {name} {word}"))];
+            let left = vec![
+                Span::raw(" "),
+                at.theme.mark(mark),
+                at.theme.span(Role::Dim, format!(" {name} {word}")),
+            ];
             rows.push(row(left, at.theme.span(Role::Dim, took.unwrap_or_default()), at));
             let error = turn.and_then(|turn| turn.error.as_ref());
             if let Some(error) = error {
@@ -171,8 +175,12 @@ fn question(approval: &ApprovalView, at: Setting<'_>) -> Vec<Row> {
 fn evidence(evidence: &EvidenceView, at: Setting<'_>) -> Row {
     let mark = if evidence.stale { Mark::Stale } else { Mark::Done };
     let word = if evidence.stale { "stale" } else { "proved" };
-    let text =
-        format!(" {:<3} {} {word}: {}", evidence.short.to_string(), evidence.task, visible_line(&evidence.criterion));
+    let text = format!(
+        " {:<3} {} {word}: {}",
+        evidence.short.to_string(),
+        evidence.task,
+        visible_line(&evidence.criterion)
+    );
     let note = if evidence.note.is_empty() { proof(evidence) } else { visible_line(&evidence.note) };
     row(vec![Span::raw(" "), at.theme.mark(mark), Span::raw(text)], at.theme.span(Role::Dim, note), at)
 }

@@ -63,7 +63,8 @@ pub(super) fn connect_failed(app: &mut App, error: AirError, out: &mut Vec<Effec
         Link::Up => return,
     };
     if lasting || tries > 1 {
-        let hint = error.hints.first().map(|hint| format!(" · {}", hint.replace('\t', "  "))).unwrap_or_default();
+        let hint =
+            error.hints.first().map(|hint| format!(" · {}", hint.replace('\t', "  "))).unwrap_or_default();
         app.say(Role::Bad, format!("{} ({}){hint}", error.message, error.code), 60_000);
     }
     let wait = (BACKOFF_MS.0 << tries.min(5)).min(BACKOFF_MS.1);

@@ -43,7 +43,9 @@ fn everywhere(app: &mut App, key: Key, out: &mut Vec<Effect>) -> bool {
         (KeyCode::Char('c'), true) => control::control_c(app, out),
         (KeyCode::Char('l'), true) => out.push(Effect::Redraw),
         (KeyCode::Char('z'), true) => out.push(Effect::Suspend),
-        (KeyCode::Char('d'), true) if app.focus != Focus::Input || app.editor.is_empty() => super::leave(app, out),
+        (KeyCode::Char('d'), true) if app.focus != Focus::Input || app.editor.is_empty() => {
+            super::leave(app, out)
+        }
         (KeyCode::Tab, false) => focus::step(app, true),
         (KeyCode::BackTab, _) => focus::step(app, false),
         (KeyCode::PageUp, _) if app.focus != Focus::Overlay => page(app, -1),
@@ -56,7 +58,9 @@ fn everywhere(app: &mut App, key: Key, out: &mut Vec<Effect>) -> bool {
 fn after_prefix(app: &mut App, key: Key, out: &mut Vec<Effect>) {
     match key.code {
         KeyCode::Enter => typing::submit(app, out),
-        KeyCode::Char('e') if key.ctrl && !app.observer => out.push(Effect::Edit(app.editor.text().to_owned())),
+        KeyCode::Char('e') if key.ctrl && !app.observer => {
+            out.push(Effect::Edit(app.editor.text().to_owned()))
+        }
         KeyCode::Char('c') if key.ctrl => control::control_c(app, out),
         KeyCode::Char(c) if !key.ctrl && !key.alt => {
             letters::letter(app, c, out);
@@ -67,8 +71,12 @@ fn after_prefix(app: &mut App, key: Key, out: &mut Vec<Effect>) {
 
 fn transcript(app: &mut App, key: Key, out: &mut Vec<Effect>) {
     match key.code {
-        KeyCode::Char('j') | KeyCode::Down => app.with_transcript(|transcript, at| transcript.select(true, at)),
-        KeyCode::Char('k') | KeyCode::Up => app.with_transcript(|transcript, at| transcript.select(false, at)),
+        KeyCode::Char('j') | KeyCode::Down => {
+            app.with_transcript(|transcript, at| transcript.select(true, at))
+        }
+        KeyCode::Char('k') | KeyCode::Up => {
+            app.with_transcript(|transcript, at| transcript.select(false, at))
+        }
         KeyCode::Char('g') | KeyCode::Home => app.with_transcript(|transcript, at| transcript.to_start(at)),
         KeyCode::Char('G') | KeyCode::End => to_end(app),
         KeyCode::Char(' ') => page(app, 1),

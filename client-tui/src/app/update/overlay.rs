@@ -133,7 +133,8 @@ fn open_run(app: &mut App, code: KeyCode, run: Option<ShortRef>, out: &mut Vec<E
 }
 
 fn tasks(app: &mut App, at: usize, code: KeyCode, out: &mut Vec<Effect>) -> bool {
-    let Some((task, settled)) = lists::tasks(app).get(at).map(|task| (task.short, task.status.is_settled())) else {
+    let Some((task, settled)) = lists::tasks(app).get(at).map(|task| (task.short, task.status.is_settled()))
+    else {
         return false;
     };
     match code {

@@ -16,7 +16,13 @@ pub(super) fn key(app: &mut App, key: Key, out: &mut Vec<Effect>) {
     let approval = app.model.approvals.get(&pane.short).cloned();
     let next = match approval {
         // It was answered elsewhere: there is nothing left but to close.
-        None => if matches!(key.code, KeyCode::Esc | KeyCode::Backspace) { Next::Close } else { Next::Stay },
+        None => {
+            if matches!(key.code, KeyCode::Esc | KeyCode::Backspace) {
+                Next::Close
+            } else {
+                Next::Stay
+            }
+        }
         Some(_) if app.observer || pane.sent => {
             if key.code == KeyCode::Esc {
                 Next::Close
@@ -76,7 +82,9 @@ fn choosing(pane: &mut QuestionPane, approval: &ApprovalView, key: Key) -> Next 
                 return chosen(pane, approval, *letter);
             }
         }
-        KeyCode::Char(c) if key.typed().is_some() && letters.contains(&c) => return chosen(pane, approval, c),
+        KeyCode::Char(c) if key.typed().is_some() && letters.contains(&c) => {
+            return chosen(pane, approval, c);
+        }
         _ => scrolled(pane, key),
     }
     Next::Stay

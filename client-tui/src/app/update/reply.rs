@@ -43,7 +43,9 @@ pub(super) fn answered(app: &mut App, reply: Reply, out: &mut Vec<Effect>) {
         Reply::TakenBack { text } => app.history.add(&text),
         Reply::Draft { text } => draft(app, &text),
         Reply::Ui { key, value } => ui(app, key, &value, out),
-        Reply::Agents(agents) => app.model.agents.extend(agents.into_iter().map(|agent| (agent.short, agent))),
+        Reply::Agents(agents) => {
+            app.model.agents.extend(agents.into_iter().map(|agent| (agent.short, agent)))
+        }
         Reply::QuestionAnswered(short) => close_question(app, short),
         other => overlay(app, other, out),
     }

@@ -85,7 +85,11 @@ fn answer(app: &mut App, verb: &str, rest: &str, out: &mut Vec<Effect>) -> bool 
 fn task(app: &mut App, verb: &str, name: &str, out: &mut Vec<Effect>) -> bool {
     let task = name.parse::<ShortRef>().ok().filter(|short| short.kind == RefKind::Task);
     let Some(task) = task else { return refuse(app, format!("/{verb} k1: which task?")) };
-    out.push(Effect::Call(if verb == "retry" { Call::RetryTask { task } } else { Call::CancelTask { task } }));
+    out.push(Effect::Call(if verb == "retry" {
+        Call::RetryTask { task }
+    } else {
+        Call::CancelTask { task }
+    }));
     true
 }
 

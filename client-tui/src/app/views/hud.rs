@@ -1,17 +1,17 @@
 //! The last row: model, context, cost, workers, daemon; or what may follow `^X`.
 
-use air_contracts::projection::HudView;
-use ratatui::text::Span;
-
 use crate::app::row::{Row, spread, width_of};
 use crate::app::state::{App, Link};
 use crate::text::amounts;
 use crate::text::escape::visible_line;
 use crate::text::style::Role;
 use crate::text::words;
+use air_contracts::projection::HudView;
 
 const NARROW: usize = 60;
 const WIDE: usize = 100;
+/// Steps in which parts are left out.
+const LEAST: usize = 4;
 
 /// The row.
 pub fn row(app: &App, width: usize) -> Row {
@@ -24,17 +24,21 @@ pub fn row(app: &App, width: usize) -> Row {
     if let Some(notice) = app.notice.as_ref().filter(|_| app.areas().hint.height == 0) {
         return spread(theme, vec![theme.span(notice.role, format!(" {}", notice.text))], Vec::new(), width);
     }
-    let hints = [if app.observer { "q leaves  ? keys " } else { "Esc keys  ^X menu " }, "^X menu ", ""];
-    for (hint, drop) in hints.iter().zip([0, 0, 0]).chain([(&"", 1), (&"", 2), (&"", 3), (&"", 4)]) {
-        let parts = parts(app, width, drop);
-        let text = format!(" {}", parts.join(theme.dot()));
-        let left = vec![theme.span(Role::Text, text)];
-        let right = vec![theme.span(Role::Dim, *hint)];
-        if width_of(&left) + 2 + width_of(&right) <= width || drop == 4 {
+    let hints: &[&str] = match (app.observer, width < NARROW) {
+        (true, _) => &["q leaves  ? keys ", ""],
+        (false, false) => &["Esc keys  ^X menu ", "^X menu ", ""],
+        (false, true) => &["^X menu ", ""],
+    };
+    // First the hints go, then the parts.
+    let tries = hints.iter().map(|hint| (*hint, 0)).chain((1..=LEAST).map(|drop| ("", drop)));
+    for (hint, drop) in tries {
+        let left = vec![theme.span(Role::Text, format!(" {}", parts(app, width, drop).join(theme.dot())))];
+        let right = vec![theme.span(Role::Dim, hint)];
+        if width_of(&left) + 2 + width_of(&right) <= width || drop == LEAST {
             return spread(theme, left, right, width);
         }
     }
-    Row::from(Span::raw(""))
+    Row::default()
 }
 
 /// From left to right; the first `drop` to go are left out.
@@ -69,7 +73,8 @@ fn context(hud: &HudView, width: usize) -> Option<String> {
     if width < WIDE {
         return Some(format!("ctx {percent} %"));
     }
-    let limit = if limit.is_multiple_of(1000) { format!("{}k", limit / 1000) } else { amounts::tokens(limit) };
+    let limit =
+        if limit.is_multiple_of(1000) { format!("{}k", limit / 1000) } else { amounts::tokens(limit) };
     Some(format!("ctx {percent} % {} of {limit}", amounts::tokens(used)))
 }
 

@@ -34,7 +34,12 @@ pub fn rows(app: &App, width: usize) -> Vec<Row> {
     let room = ROWS.saturating_sub(rows.len() + waiting.len().min(1));
     let tasks: Vec<&TaskView> = app.model.running_tasks().collect();
     let more = tasks.len().saturating_sub(room);
-    rows.extend(tasks.iter().take(if more > 0 { room.saturating_sub(1) } else { room }).map(|task| self::task(app, task, width)));
+    rows.extend(
+        tasks
+            .iter()
+            .take(if more > 0 { room.saturating_sub(1) } else { room })
+            .map(|task| self::task(app, task, width)),
+    );
     if more > 0 {
         let text = format!("   and {} more tasks{}^X t", more + 1, app.theme.dot());
         rows.push(line(app, vec![app.theme.span(Role::Dim, text)], String::new(), width));
@@ -91,7 +96,11 @@ fn task(app: &App, task: &TaskView, width: usize) -> Row {
 /// Messages that are queued, and those that the daemon does not have yet.
 fn waiting(app: &App, width: usize) -> Vec<Row> {
     let running = app.model.running_turn().is_some();
-    let queued = app.model.queued().filter(|_| running).map(|turn| (format!("{} after this turn", turn.short), &turn.text));
+    let queued = app
+        .model
+        .queued()
+        .filter(|_| running)
+        .map(|turn| (format!("{} after this turn", turn.short), &turn.text));
     let word = if app.is_up() { "sending" } else { "kept" };
     let unsent = app.outbox.iter().map(|unsent| (word.to_owned(), &unsent.text));
     let row = |(word, text): (String, &String)| {
