@@ -211,13 +211,13 @@ async fn wait(deps: &ModelCallDeps, call: &ModelCall<'_>, failure: &ProviderErro
 /// A stream on its way into a message and onto the bus.
 struct Streaming<'a> {
     deps: &'a ModelCallDeps,
-    request: ModelRequest,
+    request: &'a ModelRequest,
     show: Shown,
     fold: CompletionFold,
 }
 
 impl<'a> Streaming<'a> {
-    fn new(deps: &'a ModelCallDeps, call: &ModelCall<'_>) -> Self {
+    fn new(deps: &'a ModelCallDeps, call: &'a ModelCall<'_>) -> Self {
         let show = Shown {
             session_id: call.request.session_id,
             turn_id: call.turn_id,
@@ -228,7 +228,7 @@ impl<'a> Streaming<'a> {
             thinking: false,
             since: None,
         };
-        Self { deps, request: call.request.clone(), show, fold: CompletionFold::default() }
+        Self { deps, request: &call.request, show, fold: CompletionFold::default() }
     }
 
     async fn run(&mut self) -> Result<(), ProviderError> {

@@ -87,7 +87,6 @@ impl Scheduler {
         }
         let input = Input::Cancel { task: row.n, reason: reason.to_owned() };
         if self.tell(row.turn_id, Report::of(input.clone())) {
-            self.deps.executor.cancel(CancelScope::Task(task), reason).await;
             return Ok(());
         }
         self.apply(row.turn_id, Report::of(input)).await
@@ -126,12 +125,14 @@ impl Scheduler {
     pub async fn interrupt_turn(&self, turn: TurnId) -> Result<()> {
         let told = self.tell(turn, Report::of(Input::Interrupt));
         let done = lock(&self.turns).get(&turn).map(|driven| driven.done.clone());
-        self.deps.executor.cancel(CancelScope::Turn(turn), "interrupted").await;
+        // The driver stops the workers before their calls: a worker that got the result of a cancelled call would go
+        // on with the next one.
         if let (true, Some(mut done)) = (told, done)
             && tokio::time::timeout(INTERRUPT, done.wait_for(|done| *done)).await.is_err()
         {
             tracing::warn!(%turn, "work of an interrupted turn did not end in time");
         }
+        self.deps.executor.cancel(CancelScope::Turn(turn), "interrupted").await;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod conversation;
+mod outcome;
 mod progress;
 mod resume;
 mod run;
@@ -9,6 +10,7 @@ mod seat;
 
 pub(crate) use calls::{finish_from, only_reads};
 pub(crate) use conversation::Finish;
+pub(crate) use outcome::Outcome;
 pub(crate) use progress::{Live, Seen};
-pub(crate) use run::{AttemptEnd, Outcome, Work, run};
+pub(crate) use run::{AttemptEnd, Work, run};
 pub(crate) use seat::Seat;

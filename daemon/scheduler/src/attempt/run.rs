@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use air_context::WorkerInput;
-use air_contracts::error::codes;
+use air_context::{AssembledContext, WorkerInput};
+use air_contracts::Result;
 use air_contracts::event::{EphemeralEvent, EventSource, NewEvent};
 use air_contracts::ipc::{AgentStart, FinishedClaim, IPC_VERSION, IpcCall, ParentMessage, WorkerMessage};
 use air_contracts::message::Message;
@@ -13,7 +13,6 @@ use air_contracts::port::CancelScope;
 use air_contracts::provider::StopReason;
 use air_contracts::task::FailureClass;
 use air_contracts::worker_result::{FinishClaim, WorkerStatus};
-use air_contracts::{AirError, Result};
 use air_rt::CancellationToken;
 use air_scheduler_core::Transcript;
 use serde_json::{Value, json};
@@ -21,11 +20,12 @@ use tokio::time::{Instant, timeout};
 use tracing::debug;
 
 use super::conversation::{Asked, Conversation, Finish};
+use super::outcome::{Outcome, failed, of_broken, of_model_failure, result};
 use super::progress::Live;
 use super::resume::chain;
 use super::seat::Seat;
 use crate::scheduler::Scheduler;
-use crate::worker::{Broken, WorkerProcess};
+use crate::worker::WorkerProcess;
 
 /// How long a cancelled call may take to say so.
 const CALL_GRACE: Duration = Duration::from_secs(3);
@@ -39,21 +39,6 @@ pub(crate) struct Work {
     /// What a reviewer judges.
     pub(crate) extra: Option<String>,
     pub(crate) cancel: CancellationToken,
-}
-
-/// How it ended.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
-    Finished(Finish),
-    Failed {
-        class: FailureClass,
-        note: String,
-        retryable: bool,
-    },
-    Lost(String),
-    TimedOut,
-    /// Told to stop, by a person or because the daemon stops.
-    Stopped,
 }
 
 /// The end of an agent's work, with what is not on disk yet.
@@ -74,8 +59,16 @@ pub(crate) async fn run(scheduler: &Arc<Scheduler>, work: Work) -> AttemptEnd {
 
 async fn at_work(scheduler: &Arc<Scheduler>, live: Arc<Live>, work: &Work) -> Result<AttemptEnd> {
     let limits = (scheduler.deps.limits)();
-    let (worker, prepared) =
-        tokio::join!(WorkerProcess::start(&scheduler.deps.worker), prepare(scheduler, live, work));
+    let started =
+        async { tokio::join!(WorkerProcess::start(&scheduler.deps.worker), prepare(scheduler, live, work)) };
+    let (worker, prepared) = tokio::select! {
+        biased;
+        () = work.cancel.cancelled() => {
+            stop_calls(scheduler, &work.seat).await;
+            return Ok(AttemptEnd { outcome: Outcome::Stopped, events: Vec::new() });
+        }
+        started = started => started,
+    };
     let (mut talk, requests) = prepared?;
     if let Some(finish) = talk.finish.take() {
         return Ok(AttemptEnd { outcome: Outcome::Finished(finish), events: talk.pending });
@@ -97,12 +90,23 @@ async fn at_work(scheduler: &Arc<Scheduler>, live: Arc<Live>, work: &Work) -> Re
         Err(error) => Outcome::Lost(error.message),
     };
     session.worker.end("the attempt has ended").await;
+    if outcome == Outcome::Stopped {
+        stop_calls(scheduler, &work.seat).await;
+    }
     if !scheduler.stopping() {
         // Calls that were never made get their results now, so that the transcript is whole. When the daemon stops,
         // the next one finds out what became of them.
         talk.close_batch().await;
     }
     Ok(AttemptEnd { outcome, events: talk.pending })
+}
+
+/// Ends what still runs for an agent: its baseline, a command that it left. When the daemon stops, the next one looks
+/// after that.
+async fn stop_calls(scheduler: &Scheduler, seat: &Seat) {
+    if !scheduler.stopping() {
+        scheduler.deps.executor.cancel(CancelScope::Agent(seat.agent_id), "stopped").await;
+    }
 }
 
 fn start_message(
@@ -130,22 +134,14 @@ fn start_message(
 /// Assembles the context; loads the transcript where there is one.
 async fn prepare(scheduler: &Arc<Scheduler>, live: Arc<Live>, work: &Work) -> Result<(Conversation, u32)> {
     let (deps, seat) = (&scheduler.deps, &work.seat);
-    let first = if seat.is_reviewer() { None } else { scheduler.begin_task(seat).await? };
-    let checks = deps.executor.project_checks(&seat.workspace).await?;
-    let input = WorkerInput {
-        role: seat.role,
-        session_id: seat.task.session_id,
-        turn_id: seat.task.turn_id,
-        task: &seat.task.spec,
-        task_ref: seat.task.n,
-        tools: deps.executor.visible(seat.role, &seat.assignment.matrix.family),
-        matrix: &seat.assignment.matrix,
-        project_facts: (deps.project_facts)(),
-        checks: &checks,
-        failure: work.failure.clone(),
-        extra: work.extra.clone(),
+    let begin = async {
+        match seat.is_reviewer() {
+            true => Ok(None),
+            false => scheduler.begin_task(seat).await,
+        }
     };
-    let context = deps.context.assemble_worker(input).await?;
+    let (first, context) = tokio::join!(begin, assemble(scheduler, work));
+    let (first, context) = (first?, context?);
     let source = EventSource::agent(seat.agent_id);
     let base = deps.store.artifact_event(&context.base, Some(seat.task.session_id), None, source);
     let mut talk = Conversation {
@@ -181,6 +177,25 @@ async fn prepare(scheduler: &Arc<Scheduler>, live: Arc<Live>, work: &Work) -> Re
         }
     }
     Ok((talk, requests))
+}
+
+async fn assemble(scheduler: &Scheduler, work: &Work) -> Result<AssembledContext> {
+    let (deps, seat) = (&scheduler.deps, &work.seat);
+    let checks = deps.executor.project_checks(&seat.workspace).await?;
+    let input = WorkerInput {
+        role: seat.role,
+        session_id: seat.task.session_id,
+        turn_id: seat.task.turn_id,
+        task: &seat.task.spec,
+        task_ref: seat.task.n,
+        tools: deps.executor.visible(seat.role, &seat.assignment.matrix.family),
+        matrix: &seat.assignment.matrix,
+        project_facts: (deps.project_facts)(),
+        checks: &checks,
+        failure: work.failure.clone(),
+        extra: work.extra.clone(),
+    };
+    deps.context.assemble_worker(input).await
 }
 
 /// A worker and the limits of its attempt.
@@ -347,51 +362,4 @@ fn done_message(asked: Asked) -> ParentMessage {
     };
     let calls = asked.calls.into_iter().map(call).collect();
     ParentMessage::LlmDone { text: asked.text, calls, stop: asked.stop, error: None }
-}
-
-/// What the worker's own last word means.
-fn result(
-    talk: &mut Conversation,
-    status: WorkerStatus,
-    claim: FinishClaim,
-    error: Option<AirError>,
-) -> Outcome {
-    if let Some(finish) = talk.finish.take() {
-        return Outcome::Finished(finish);
-    }
-    match (status, error) {
-        (WorkerStatus::Done, None) => {
-            Outcome::Finished(Finish { claim: FinishedClaim { status, claim }, result: Value::Null })
-        }
-        (_, Some(error)) => failed(error),
-        (status, None) => {
-            let note = if claim.summary.is_empty() {
-                format!("the worker ended as {status:?}")
-            } else {
-                claim.summary
-            };
-            Outcome::Failed { class: FailureClass::Tool, note, retryable: true }
-        }
-    }
-}
-
-fn of_broken(broken: Broken) -> Outcome {
-    match broken {
-        Broken::Lost(why) => Outcome::Lost(why),
-        Broken::Garbage(note) => Outcome::Failed { class: FailureClass::Tool, note, retryable: true },
-    }
-}
-
-fn of_model_failure(error: AirError) -> Outcome {
-    let class = if error.is(codes::BUDGET_REACHED) { FailureClass::Budget } else { FailureClass::Provider };
-    Outcome::Failed { class, note: error.message, retryable: error.retryable }
-}
-
-fn failed(error: AirError) -> Outcome {
-    let class = match error.code.as_str() {
-        codes::BUDGET_REACHED => FailureClass::Budget,
-        code if code.starts_with("provider.") || code == codes::MODEL_NOT_FOUND => FailureClass::Provider,
-        _ => FailureClass::Tool,
-    };
-    Outcome::Failed { class, note: error.message, retryable: error.retryable }
 }

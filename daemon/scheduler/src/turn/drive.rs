@@ -6,7 +6,7 @@ use std::sync::Arc;
 use air_contracts::Result;
 use air_contracts::event::{AgentStarted, AttemptStarted, NewEvent};
 use air_contracts::ids::{AgentId, AttemptId, RefKind, TurnId};
-use air_contracts::task::{AgentRole, TaskStatus};
+use air_contracts::task::{AgentRole, AttemptStatus, TaskStatus};
 use air_rt::CancellationToken;
 use air_scheduler_core::{Action, Attempt, Graph, TaskNo, Transcript};
 use air_store::TaskRow;
@@ -217,8 +217,13 @@ impl Drive {
             events.extend(self.closed(no, &attempt, &note));
         }
         for no in open.iter().map(|(no, _)| no) {
-            let settled = self.graph.tasks().get(no).is_some_and(|task| task.status.is_settled());
-            if let (true, Some(row)) = (settled, self.rows.get(no)) {
+            // A stopped attempt may have left its baseline half done.
+            let over = self.graph.tasks().get(no).is_some_and(|task| {
+                let stopped =
+                    task.attempts.last().is_some_and(|last| last.status == AttemptStatus::Cancelled);
+                task.status.is_settled() || stopped
+            });
+            if let (true, Some(row)) = (over, self.rows.get(no)) {
                 self.scheduler.baselines.forget(row.id);
             }
         }
@@ -239,9 +244,14 @@ impl Drive {
             let Some(row) = self.rows.get_mut(&no) else { continue };
             let again = change.status == TaskStatus::Blocked && row.status == TaskStatus::Blocked;
             row.status = change.status;
+            let completed = change.status == TaskStatus::Completed;
             if !again || detail.task == Some(no) {
                 events.push(change.event(row, detail));
             }
+            let verdict = self.known.get(&no).and_then(|known| known.verdict.as_ref()).filter(|_| completed);
+            events.extend(
+                verdict.map(|verdict| super::status::tree(row, verdict.end.clone(), &self.scheduler)),
+            );
         }
         events
     }
@@ -352,6 +362,15 @@ impl Drive {
                 self.spawn_attempt(task, seat, transcript, cancel);
             }
             Err(error) => self.no_model(task, n, &error),
+        }
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        // Empty but after a fault of the log: nobody would take up what these jobs find out.
+        for job in self.jobs.values() {
+            job.cancel.cancel();
         }
     }
 }

@@ -3,6 +3,7 @@
 mod drive;
 mod jobs;
 mod load;
+mod review;
 mod status;
 
 use std::sync::Arc;

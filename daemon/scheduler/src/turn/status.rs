@@ -1,12 +1,16 @@
 //! Actions of the core as events of the log.
 
-use air_contracts::event::{AgentEnded, AgentLost, EventBody, EventSource, NewEvent, TaskStatusChanged};
+use air_contracts::event::{
+    AgentEnded, AgentLost, EventBody, EventSource, NewEvent, TaskStatusChanged, WorkspaceCheckpointed,
+};
 use air_contracts::task::{AttemptStatus, Blocker, TaskStatus};
+use air_contracts::workspace::Checkpoint;
 use air_scheduler_core::{Action, Attempt, TaskNo};
 use air_store::TaskRow;
 
 use super::Detail;
 use super::drive::Who;
+use crate::scheduler::Scheduler;
 
 /// A new status with its words.
 pub(super) struct Change {
@@ -110,4 +114,16 @@ pub(super) fn closed(row: &TaskRow, who: Who, attempt: &Attempt, note: &str) -> 
         .into(),
     };
     NewEvent::new(row.session_id, EventSource::scheduler(), body).task(Some(row.id)).agent(who.agent_id)
+}
+
+/// The tree that a completed task left.
+pub(super) fn tree(row: &TaskRow, checkpoint: Checkpoint, scheduler: &Scheduler) -> NewEvent {
+    let saved = WorkspaceCheckpointed {
+        workspace_id: scheduler.deps.workspace.id,
+        turn_id: row.turn_id,
+        task_id: Some(row.id),
+        purpose: "completed".to_owned(),
+        checkpoint,
+    };
+    NewEvent::new(row.session_id, EventSource::scheduler(), saved).task(Some(row.id))
 }

@@ -16,6 +16,7 @@ use air_contracts::path::WirePath;
 use air_contracts::task::{CriterionOutcome, TaskType};
 use air_contracts::tool::CallContext;
 use air_contracts::worker_result::WorkerStatus;
+use air_contracts::workspace::Checkpoint;
 use air_store::TaskRow;
 
 use crate::checks::{Baseline, CheckCache, CheckList, Checker, checks_of};
@@ -65,6 +66,8 @@ pub(crate) struct Verdict {
     pub(crate) foreign_files: Vec<WirePath>,
     /// Evidence and checkpoint, to be stored with the new state of the task.
     pub(crate) events: Vec<NewEvent>,
+    /// The tree after the last check.
+    pub(crate) end: Checkpoint,
     /// For a reviewer: the change as a patch.
     pub(crate) patch: String,
     /// For a reviewer: one line for each check.
@@ -97,6 +100,7 @@ impl Verification<'_> {
             changed_files: looked.changed.iter().map(|file| file.path.clone()).collect(),
             foreign_files: looked.foreign.into_iter().collect(),
             events,
+            end: looked.end,
             patch: looked.patch,
             told,
         })

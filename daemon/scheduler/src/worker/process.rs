@@ -152,3 +152,63 @@ impl Drop for WorkerProcess {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    async fn start(body: &str) -> (tempfile::TempDir, Result<WorkerProcess>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("worker");
+        std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let started = WorkerProcess::start(&path).await;
+        (folder, started)
+    }
+
+    const READY_LINE: &str =
+        "echo '{\"type\":\"agent.ready\",\"ipc_version\":1,\"version\":\"0\",\"pid\":1}'";
+
+    #[tokio::test]
+    async fn silence_and_a_flood_are_the_end() {
+        let (_folder, worker) = start(&format!("{READY_LINE}\nread -r x")).await;
+        let mut worker = worker.unwrap();
+        // The clock jumps to the next deadline whenever nothing else can happen.
+        tokio::time::pause();
+        let ended = worker.next().await;
+        tokio::time::resume();
+        assert!(matches!(&ended, Err(Broken::Lost(why)) if why.contains("silent for 20 s")), "{ended:?}");
+
+        let flood =
+            "x=xxxxxxxxxxxxxxxx\nwhile [ ${#x} -lt 5000000 ]; do x=$x$x; done\nprintf %s \"$x\"\nread -r x";
+        let (_folder, worker) = start(&format!("{READY_LINE}\n{flood}")).await;
+        let ended = worker.unwrap().next().await;
+        assert!(matches!(&ended, Err(Broken::Garbage(why)) if why.contains("more than")), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_does_not_listen_is_killed_with_its_children() {
+        let (folder, worker) = start(&format!(
+            "trap '' TERM HUP INT\n(while :; do read -r x <> /dev/zero; done) &\necho $! > \"$0.child\"\n{READY_LINE}\nwait"
+        ))
+        .await;
+        worker.unwrap().end("enough").await;
+        let child = std::fs::read_to_string(folder.path().join("worker.child")).unwrap();
+        let stat = format!("/proc/{}/stat", child.trim());
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        let dead = || std::fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z"));
+        while !dead() {
+            assert!(std::time::Instant::now() < deadline, "a child of the worker lives on");
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_binary_is_named() {
+        let error = WorkerProcess::start(Path::new("/nowhere/air-worker")).await.err().unwrap();
+        assert_eq!(error.code, codes::TOOL_SPAWN_FAILED);
+        assert!(error.message.contains("/nowhere/air-worker"));
+    }
+}

@@ -31,6 +31,9 @@ use tokio::sync::broadcast;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
+/// A purpose, and what happens after each check of it.
+pub type Meddle = (String, Box<dyn Fn() + Send>);
+
 /// Saved trees; they outlive a daemon.
 pub type Trees = Arc<Mutex<BTreeMap<String, Files>>>;
 
@@ -45,7 +48,7 @@ pub struct FakeExecutor {
     /// Purposes of the checks that were run.
     pub purposes: Mutex<Vec<String>>,
     /// Runs after each check of a purpose: somebody else at work.
-    pub meddle: Mutex<Option<(String, Box<dyn Fn() + Send>)>>,
+    pub meddle: Mutex<Option<Meddle>>,
 }
 
 impl FakeExecutor {
