@@ -125,7 +125,6 @@ impl Out {
     }
 
     /// A line that is not data.
-    #[expect(clippy::unused_self, reason = "the stream is part of this object")]
     pub fn note(&self, text: &str) {
         // There is nobody to tell that stderr is closed.
         let _ = writeln!(std::io::stderr().lock(), "{text}");

@@ -85,7 +85,7 @@ pub(super) struct Watch<'a> {
 
 /// What woke the loop.
 enum Woken {
-    State(Result<TurnOutcome>),
+    State(Box<Result<TurnOutcome>>),
     Said(Option<Notification>),
     Interrupt,
     Frame,
@@ -149,14 +149,14 @@ impl<'a> Watch<'a> {
         let mut state = self.wait_call();
         loop {
             let woken = tokio::select! {
-                outcome = &mut state => Woken::State(outcome),
+                outcome = &mut state => Woken::State(Box::new(outcome)),
                 said = next_of(&mut self.notifications) => Woken::Said(said),
                 _ = ctrl_c.recv() => Woken::Interrupt,
                 _ = frames.tick(), if draws => Woken::Frame,
                 line = self.prompt.line() => Woken::Line(line),
             };
             match woken {
-                Woken::State(outcome) => match self.state(outcome?) {
+                Woken::State(outcome) => match self.state((*outcome)?) {
                     Some(outcome) => return Ok(outcome),
                     None => state = self.wait_call(),
                 },

@@ -160,3 +160,19 @@ fn files_and_a_schema_go_along() {
     assert_eq!(sent["options"]["answer_schema"], json!({ "type": "object" }));
     assert_eq!(sent["session"], "new");
 }
+
+#[test]
+fn where_only_ascii_can_be_shown_the_symbols_are_ascii() {
+    let daemon = turn("blocked");
+    let output = crate::air::command(daemon.home())
+        .env("AIR_ASCII", "1")
+        .args(["submit", "--wait", "fix it"])
+        .output();
+    let ran: crate::air::Ran = output.unwrap().into();
+    assert!(
+        ran.out.contains("\n  + builds without warnings") && ran.out.contains("\n  x all tests pass"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.is_ascii() && ran.err.is_ascii(), "{}{}", ran.out, ran.err);
+}
