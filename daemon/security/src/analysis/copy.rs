@@ -64,7 +64,7 @@ impl Walker<'_> {
         if folder {
             let inner = format!("{}/{base}", text.trim_end_matches('/'));
             let inner = if text == "/" { format!("/{base}") } else { inner };
-            let arg = source.has_glob().then(|| glob_arg(&inner)).unwrap_or_else(|| Arg::text(inner));
+            let arg = if source.has_glob() { glob_arg(&inner) } else { Arg::text(inner) };
             self.path(&arg, PathOp::Write);
             self.authored(&arg);
         }

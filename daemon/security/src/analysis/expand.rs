@@ -222,12 +222,9 @@ impl Walker<'_> {
             }
         }
         for name in &arith.names {
-            if self.is_evaluated(name) && !arith.sets.contains(name) {
-                self.out.opaque(format!("arithmetic evaluates {name}, which is not known to be a number"));
-            } else if arith.sets.contains(name)
-                && self.state.vars.contains_key(name)
-                && self.is_evaluated(name)
-            {
+            // A variable that the expression itself sets first need not be there before.
+            let starts_here = arith.sets.contains(name) && !self.state.vars.contains_key(name);
+            if self.is_evaluated(name) && !starts_here {
                 self.out.opaque(format!("arithmetic evaluates {name}, which is not known to be a number"));
             }
         }

@@ -60,6 +60,8 @@ pub struct CommandAnalysis {
     /// Whether something runs that cannot be named: `commands` may be incomplete.
     pub opaque: bool,
     pub may_write: bool,
+    /// Whether code of the project runs: its builds, tests, programs, scripts.
+    pub runs_project_code: bool,
     pub needs_network: bool,
     /// Whether a full sandbox (no network, writes only in the workspace, credentials masked) makes it
     /// harmless: true for what is only `unknown`.
@@ -97,6 +99,7 @@ fn finish(out: Outcome) -> CommandAnalysis {
         commands: out.commands,
         opaque: out.opaque,
         may_write: out.may_write,
+        runs_project_code: out.runs_code,
         needs_network: out.network,
         sandboxable: asks && out.level == RiskLevel::Unknown,
         grant_covers: key.as_ref().map(|key| key.replace('\n', "; ")),

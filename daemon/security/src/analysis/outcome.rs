@@ -18,6 +18,8 @@ pub(crate) struct Outcome {
     /// Something runs that cannot be named.
     pub opaque: bool,
     pub may_write: bool,
+    /// Code of the project runs.
+    pub runs_code: bool,
     pub network: bool,
     /// Secrets are read or printed.
     pub secret: bool,
@@ -40,6 +42,7 @@ impl Default for Outcome {
             commands: Vec::new(),
             opaque: false,
             may_write: false,
+            runs_code: false,
             network: false,
             secret: false,
             prints_names: false,
@@ -108,6 +111,7 @@ impl Outcome {
         self.decision = self.decision.max(part.decision);
         self.opaque |= part.opaque;
         self.may_write |= part.may_write;
+        self.runs_code |= part.runs_code;
         self.network |= part.network;
         self.secret |= part.secret;
         part.reasons.into_iter().for_each(|why| self.reason(why));

@@ -97,6 +97,7 @@ impl Walker<'_> {
             self.out.unknown(format!("{}: a program from outside the project", place.display()));
             return;
         }
+        self.out.runs_code = true;
         self.out.raise(RiskLevel::ProjectWrite, format!("{}: runs code of the project", place.display()));
         if !self.out.scripts.contains(&place.to_path_buf()) {
             self.out.scripts.push(place.to_path_buf());
@@ -219,8 +220,18 @@ impl Walker<'_> {
             .read_only
             .iter()
             .any(|option| options.has(option) || (option == "no-operands" && options.operands.is_empty()));
+        // Options may move the program to another directory: before what it does there.
+        if spec.operands != Kind::Any {
+            self.unlisted(name, options);
+            self.values(name, spec, options);
+        }
         if !quiet {
             self.base(name, spec);
+        }
+        if spec.effect == Some(EffectKind::Build)
+            && args.iter().any(|arg| arg.literal_start().starts_with('@'))
+        {
+            self.out.unknown(format!("{name} takes options from a file"));
         }
         if spec.operands == Kind::Any {
             args.iter().for_each(|arg| self.suspect(arg));
@@ -231,8 +242,6 @@ impl Walker<'_> {
         if !spec.require.is_empty() && !spec.require.iter().any(|option| options.has(option)) {
             self.out.unknown(format!("{name} without {}", spec.require.join(" or ")));
         }
-        self.unlisted(name, options);
-        self.values(name, spec, options);
         self.operands(name, spec, options);
         self.raised(name, spec, options, args);
         self.output(spec, options);
@@ -258,16 +267,18 @@ impl Walker<'_> {
         if let Some(effect) = spec.effect {
             self.out.effect(effect, name);
         }
+        self.out.runs_code |= spec.runs_code;
         if spec.writes_here {
             self.path(&Arg::text("."), PathOp::Write);
-            self.outside_here(name);
+            self.outside_here(name, spec.runs_code);
         }
     }
 
     /// A build outside the workspace is no build of the project.
-    fn outside_here(&mut self, name: &str) {
+    fn outside_here(&mut self, name: &str, runs_code: bool) {
+        let temp = &self.context.boundaries.temp;
         let outside = self.state.dirs.iter().any(|dir| {
-            !self.in_workspace(dir) && !self.context.boundaries.temp.iter().any(|temp| dir.starts_with(temp))
+            !self.in_workspace(dir) && (runs_code || !temp.iter().any(|temp| dir.starts_with(temp)))
         });
         if outside || self.state.dirs.is_empty() {
             self.out.unknown(format!("{name} runs outside the project"));

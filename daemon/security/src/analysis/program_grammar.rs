@@ -39,6 +39,7 @@ impl Walker<'_> {
             Kind::DeletePath => self.path(value, PathOp::Delete),
             Kind::ModePath => self.path_mode(value),
             Kind::Dir => self.change_dir(value),
+            Kind::CodePath => self.code_path(name, value),
             Kind::RevOrPath => self.revision(value),
             Kind::CodeSed => self.sed(value),
             Kind::CodeAwk => self.awk(value),
@@ -66,6 +67,19 @@ impl Walker<'_> {
         let excluded = text.starts_with('!');
         if !spec.hides_content && !excluded && glob_may_name_secret(&text) && !is_public_template(&text) {
             self.secret(&format!("the pattern {text} selects files with secrets"));
+        }
+    }
+
+    /// Code that is run or built, where it is named by a path.
+    fn code_path(&mut self, name: &str, value: &Arg) {
+        let Some(text) = value.pattern() else {
+            return self.out.unknown(format!("{name}: the code {value} is not known"));
+        };
+        // `tests/test_a.py::test_b`
+        let path = Arg::text(text.split("::").next().unwrap_or_default());
+        self.path(&path, PathOp::Read);
+        if self.known_paths(&path).iter().any(|place| !self.in_workspace(place)) {
+            self.out.unknown(format!("{name} runs code from outside the project"));
         }
     }
 
@@ -98,7 +112,7 @@ impl Walker<'_> {
         if !plain || launcher || !is_variable(variable) {
             self.out.unknown(format!("{name}: {text} may run something"));
         }
-        if ["PREFIX", "DESTDIR"].iter().any(|part| variable == *part) && content.starts_with('/') {
+        if ["PREFIX", "DESTDIR"].contains(&variable) && content.starts_with('/') {
             self.suspect(&Arg::text(content));
         }
     }

@@ -190,7 +190,7 @@ impl<'a> Walker<'a> {
         self.node(first);
         for (link, node) in rest {
             let succeeded = self.split_success();
-            let failed = std::mem::replace(&mut self.state, State::default());
+            let failed = std::mem::take(&mut self.state);
             match link {
                 Link::And => {
                     self.state = succeeded;

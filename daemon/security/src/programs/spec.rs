@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     ModePath,
     /// A folder that the program works in.
     Dir,
+    /// A file or folder of code that is run or built: must be of the project.
+    CodePath,
     /// A revision, a range, `revision:path`, or a path.
     RevOrPath,
     CodeSed,
@@ -130,6 +132,8 @@ pub(crate) struct Spec {
     pub require: Vec<String>,
     /// Whether a call writes where it runs.
     pub writes_here: bool,
+    /// Whether a call runs code of the project.
+    pub runs_code: bool,
     /// Whether a call without operands works on the directory where it runs.
     pub reads_here: bool,
     /// Options with which the output is names of files, or `always`.
@@ -176,6 +180,7 @@ impl Default for Spec {
             writes_with: Vec::new(),
             require: Vec::new(),
             writes_here: false,
+            runs_code: false,
             reads_here: false,
             prints_names: Vec::new(),
             filter: false,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fixture::{Facts, ROOT, boundaries, cases, decision_holds, ratchet, strictness};
 
 /// How many cases pass; it may only rise.
-const AT_LEAST: usize = 200;
+const AT_LEAST: usize = 226;
 
 fn analyse(case: &Value) -> CommandAnalysis {
     let mut facts = Facts::project();

@@ -186,6 +186,7 @@ pub fn ratchet(what: &str, total: usize, failures: &[String], at_least: usize) {
     }
     eprintln!("{what}: {passed} of {total} pass");
     let own = std::env::var_os("AIR_CASES_DIR").is_none();
-    let limit = if own { at_least } else { at_least * total / 1000.max(total) };
+    // Cases from elsewhere: nine in ten.
+    let limit = if own { at_least } else { total * 9 / 10 };
     assert!(passed >= limit, "{what}: {passed} of {total} pass, {limit} must");
 }

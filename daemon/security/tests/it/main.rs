@@ -3,6 +3,8 @@
 
 mod commands;
 mod fixture;
+mod honest;
+mod hostile;
 mod paths;
 mod policy;
 mod properties;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::fixture::{Facts, ROOT, boundaries, cases, decision_holds, fill, ratchet};
 
 /// How many cases pass; it may only rise.
-const AT_LEAST: usize = 45;
+const AT_LEAST: usize = 49;
 
 fn path_of(case: &Value) -> PathBuf {
     if let Some(text) = case["path"].as_str() {
