@@ -6,6 +6,7 @@ mod bus;
 mod crash;
 mod full_disk;
 mod group_commit;
+mod history;
 mod log;
 mod opening;
 mod replay;

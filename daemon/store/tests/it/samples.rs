@@ -291,3 +291,13 @@ pub fn completed(run: ToolRunId, output: &str) -> ToolCompleted {
         data: serde_json::Value::Null,
     }
 }
+
+pub fn artifact(ids: &IdSource, size: u16) -> ArtifactRef {
+    ArtifactRef {
+        id: ArtifactId::from_uuid(ids.next()),
+        hash: format!("{size:064x}"),
+        size: u64::from(size),
+        media_type: "text/plain".into(),
+        name: "n".into(),
+    }
+}
