@@ -9,3 +9,4 @@ mod main_job;
 mod shell_project;
 mod approvals;
 mod bad_input;
+mod demo;
