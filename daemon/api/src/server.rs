@@ -158,44 +158,37 @@ impl Server {
         self.shared.tasks.shutdown(grace).await;
     }
 
+    /// Never waits: who a peer is, is looked up beside the loop that accepts.
     fn admit(&self, stream: UnixStream) {
-        let verdict = peer_of(&stream).and_then(|peer| {
+        let server = self.clone();
+        if let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() {
+            self.shared.tasks.spawn("connection", OnCancel::Finish, async move {
+                match server.judge(&stream) {
+                    Ok(peer) => server.connection(stream, peer, Arc::new(permit)).await,
+                    Err(error) => refuse(stream, StatusCode::FORBIDDEN, error).await,
+                }
+            });
+            return;
+        }
+        Counters::add(&self.shared.counters.shed);
+        let limit = self.shared.options.limits.connections;
+        // A flood beyond that is cut off without a word.
+        if self.shared.tasks.len() <= 2 * limit {
+            let error = AirError::new(codes::RPC_OVERLOADED, format!("aird has {limit} connections already"));
+            let answer = refuse(stream, StatusCode::SERVICE_UNAVAILABLE, error);
+            self.shared.tasks.spawn("refuse", OnCancel::Abort, answer);
+        }
+    }
+
+    fn judge(&self, stream: &UnixStream) -> Result<Peer> {
+        let verdict = peer_of(stream).and_then(|peer| {
             (self.shared.options.peer_check)(stream.as_fd(), peer)?;
             Ok(peer)
         });
-        let peer = match verdict {
-            Ok(peer) => peer,
-            Err(error) => {
-                Counters::add(&self.shared.counters.refused);
-                tracing::warn!(%error, "a peer was refused");
-                return self.refuse(stream, StatusCode::FORBIDDEN, error);
-            }
-        };
-        let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else {
-            Counters::add(&self.shared.counters.shed);
-            let limit = self.shared.options.limits.connections;
-            let error = AirError::new(codes::RPC_OVERLOADED, format!("aird has {limit} connections already"));
-            return self.refuse(stream, StatusCode::SERVICE_UNAVAILABLE, error);
-        };
-        let server = self.clone();
-        self.shared.tasks.spawn("connection", OnCancel::Finish, async move {
-            server.connection(stream, peer, Arc::new(permit)).await;
-        });
-    }
-
-    /// Answers the first request with an error and ends. Few at a time: a flood of refused peers is cut off.
-    fn refuse(&self, stream: UnixStream, status: StatusCode, error: AirError) {
-        if self.shared.tasks.len() > 2 * self.shared.options.limits.connections {
-            return;
-        }
-        self.shared.tasks.spawn("refuse", OnCancel::Abort, async move {
-            let service = hyper::service::service_fn(move |_| {
-                let response = http::error(status, &error);
-                async { Ok::<_, std::convert::Infallible>(response) }
-            });
-            let served = builder().keep_alive(false).serve_connection(TokioIo::new(stream), service);
-            let _ = tokio::time::timeout(Duration::from_secs(5), served).await;
-        });
+        verdict.inspect_err(|error| {
+            Counters::add(&self.shared.counters.refused);
+            tracing::warn!(%error, "a peer was refused");
+        })
     }
 
     async fn connection(&self, stream: UnixStream, peer: Peer, permit: Arc<OwnedSemaphorePermit>) {
@@ -221,6 +214,16 @@ impl Server {
             tracing::debug!(%error, pid = peer.pid, "connection ended");
         }
     }
+}
+
+/// Answers the first request with an error and ends.
+async fn refuse(stream: UnixStream, status: StatusCode, error: AirError) {
+    let service = hyper::service::service_fn(move |_| {
+        let response = http::error(status, &error);
+        async { Ok::<_, std::convert::Infallible>(response) }
+    });
+    let served = builder().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+    let _ = tokio::time::timeout(Duration::from_secs(5), served).await;
 }
 
 /// HTTP/1.1 with bounded heads: a line without an end costs 64 KiB and 30 s at most.

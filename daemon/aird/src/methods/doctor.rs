@@ -86,7 +86,13 @@ fn model(settings: &Settings) -> DoctorCheck {
             check("model", DoctorStatus::Ok, detail, None)
         }
         Err(error) => {
-            check("model", DoctorStatus::Broken, error.message, error.hints.first().map(String::as_str))
+            // A hint that is a command mends it; the others say what is wrong.
+            let (fixes, facts): (Vec<String>, Vec<String>) = error
+                .hints
+                .into_iter()
+                .partition(|hint| hint.starts_with("air ") || hint.starts_with("export "));
+            let detail = [vec![error.message], facts].concat().join("; ");
+            check("model", DoctorStatus::Broken, detail, fixes.first().map(String::as_str))
         }
     }
 }
