@@ -74,19 +74,21 @@ impl TaskCreate {
             "required": ["text"],
             "additionalProperties": false
         });
-        let fields = json!({
+        // What several tasks need beyond one is said in words: their whole schema would double that of one, which is
+        // the usual case.
+        let properties = json!({
             "title": { "type": "string" },
             "criteria": { "type": "array", "items": criterion },
             "type": { "enum": ["implement", "build", "test", "review", "debug", "design"] },
             "scope": { "type": "array", "items": { "type": "string" }, "description": "globs it may write" },
-            "depends_on": { "type": "array", "items": { "type": "integer" }, "description": "numbers in tasks, from 1" },
             "context": { "type": "array", "items": { "type": "string" } },
-            "part": { "type": "string", "description": "its part of the message, where that becomes several tasks" }
+            "tasks": {
+                "type": "array",
+                "items": { "type": "object" },
+                "description": "instead of one: several independent tasks with the fields above, each with part (its \
+                                part of the message) and depends_on (numbers in this list, from 1)"
+            }
         });
-        let mut properties = fields.clone();
-        let one = json!({ "type": "object", "properties": fields, "required": ["title"], "additionalProperties": false });
-        properties["tasks"] =
-            json!({ "type": "array", "items": one, "description": "several independent tasks" });
         let description = "Hands work to a worker. The user's message goes with it, word for word: give a title, and \
                            criteria only as far as the message says or implies them. One task by default.";
         let definition =
