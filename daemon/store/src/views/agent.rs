@@ -3,10 +3,15 @@
 use air_contracts::Result;
 use air_contracts::ids::{AgentId, RefKind, SessionId, ShortRef};
 use air_contracts::projection::{AgentView, Waiting};
+use air_contracts::session::TurnStatus;
+use air_contracts::task::AgentRole;
 
 use super::Refs;
 use crate::totals::Of;
 use crate::{AgentRow, Store};
+
+/// The state of a Main Agent between turns.
+const IDLE: &str = "idle";
 
 impl Store {
     /// An agent. `rss_bytes` is 0: only heartbeats know it.
@@ -25,9 +30,21 @@ impl Store {
         let refs = self.refs_of_agents(&rows).await?;
         let mut views = Vec::with_capacity(rows.len());
         for row in rows {
-            views.push(self.view_agent(row, &refs).await?);
+            let view = self.view_agent(row, &refs).await?;
+            if all || view.state != IDLE {
+                views.push(view);
+            }
         }
         Ok(views)
+    }
+
+    /// The Main Agent of a session is one row for all its turns, so its state is that of the turns.
+    async fn rests(&self, row: &AgentRow) -> Result<bool> {
+        if row.role != AgentRole::Main || row.ended_at.is_some() {
+            return Ok(false);
+        }
+        let unfinished = self.unfinished_turns().await?;
+        Ok(!unfinished.iter().any(|turn| turn.session_id == row.session_id && turn.status == TurnStatus::Running))
     }
 
     async fn refs_of_agents(&self, rows: &[AgentRow]) -> Result<Refs> {
@@ -38,6 +55,7 @@ impl Store {
     async fn view_agent(&self, row: AgentRow, refs: &Refs) -> Result<AgentView> {
         let used = self.used(Of::Agent(row.id)).await?;
         let context = self.context(Of::Agent(row.id)).await?;
+        let rests = self.rests(&row).await?;
         let now = self.inner.clock.millis();
         let waits = |waiting: &Waiting| {
             row.ended_at.is_none() && waiting.until.is_some_and(|until| until.as_millis() > now)
@@ -55,7 +73,7 @@ impl Store {
             since: row.started_at,
             waiting: row.waiting.as_ref().filter(|waiting| waits(waiting)).cloned(),
             model: row.model,
-            state: row.state,
+            state: if rests { IDLE.to_owned() } else { row.state },
         })
     }
 }
