@@ -31,7 +31,14 @@ impl Create {
         );
         let description = "Keeps a text beside the project: a report, a log, a plan. Files of the project are written with `fs.write`.";
         // Stored by its hash: the same content again is the same artifact.
-        Self(define("artifact.create", ToolCategory::Artifact, EffectClass::Pure, "keep an artifact", description, schema))
+        Self(define(
+            "artifact.create",
+            ToolCategory::Artifact,
+            EffectClass::Pure,
+            "keep an artifact",
+            description,
+            schema,
+        ))
     }
 }
 
@@ -47,14 +54,26 @@ impl Builtin for Create {
         })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("artifact.create", &plan.input)?;
             let media_type = input.media_type.unwrap_or_else(|| "text/plain".to_owned());
             let text = call.kit.redact(&input.content);
-            let artifact = call.kit.deps.store.put_artifact(text.as_bytes(), &media_type, &input.name).await?;
-            let content = format!("[kept {} · {} bytes · artifact {}]", input.name, artifact.size, artifact.short());
-            Ok(ToolOutcome { summary: input.name, content, artifacts: vec![artifact], ..ToolOutcome::default() })
+            let artifact =
+                call.kit.deps.store.put_artifact(text.as_bytes(), &media_type, &input.name).await?;
+            let content =
+                format!("[kept {} · {} bytes · artifact {}]", input.name, artifact.size, artifact.short());
+            Ok(ToolOutcome {
+                summary: input.name,
+                content,
+                artifacts: vec![artifact],
+                ..ToolOutcome::default()
+            })
         })
     }
 }

@@ -53,21 +53,30 @@ impl Builtin for Ask {
         Box::pin(async move {
             let typed: Input = parse("user.ask", &input)?;
             if typed.question.trim().is_empty() {
-                return Err(AirError::new(codes::TOOL_INVALID_INPUT, "`user.ask`: `question` is empty. Nobody was asked."));
+                return Err(AirError::new(
+                    codes::TOOL_INVALID_INPUT,
+                    "`user.ask`: `question` is empty. Nobody was asked.",
+                ));
             }
             let title: String = typed.question.lines().next().unwrap_or_default().chars().take(120).collect();
             Ok(plan_of(input, title, Vec::new()))
         })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("user.ask", &plan.input)?;
             let text = call.kit.redact(&input.question);
             let digest = sha256_parts([text.as_bytes(), input.options.join("\n").as_bytes()]);
             let free_text = input.free_text.unwrap_or(true);
             let subject = ApprovalSubject::Question { text, options: input.options, free_text };
-            let (approval, answer) = call.kit.desk.ask(call, Question { subject, digest }, &mut Vec::new()).await?;
+            let (approval, answer) =
+                call.kit.desk.ask(call, Question { subject, digest }, &mut Vec::new()).await?;
             let content = answer.answer.unwrap_or_default();
             let summary = format!("a{}: {}", approval.n, content.lines().next().unwrap_or_default());
             Ok(ToolOutcome { summary, content, ..ToolOutcome::default() })

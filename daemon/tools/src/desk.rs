@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use air_contracts::approval::{Approval, ApprovalAnswer, ApprovalState, ApprovalSubject};
 use air_contracts::error::codes;
-use air_contracts::event::{ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn, EventSource, NewEvent, SourceKind};
+use air_contracts::event::{
+    ApprovalAnswered, ApprovalRequested, ApprovalWithdrawn, EventSource, NewEvent, SourceKind,
+};
 use air_contracts::ids::{ApprovalId, RefKind};
 use air_contracts::permission::GrantScope;
 use air_contracts::port::CancelScope;
@@ -60,15 +62,24 @@ impl ApprovalDesk {
     }
 
     /// Asks, or goes on with the question that an earlier life of this call has asked, and waits.
-    pub async fn ask(&self, call: &Call<'_>, question: Question, before: &mut Vec<NewEvent>) -> Step<(Approval, ApprovalAnswer)> {
+    pub async fn ask(
+        &self,
+        call: &Call<'_>,
+        question: Question,
+        before: &mut Vec<NewEvent>,
+    ) -> Step<(Approval, ApprovalAnswer)> {
         let context = call.context;
         let known = self.deps.store.approval_by_call(context.turn_id, context.task_id, call.call_id).await?;
         let approval = match known {
             Some(row) if row.approval.digest == question.digest && row.state == ApprovalState::Answered => {
-                let answer = row.answer.ok_or_else(|| AirError::internal("an answered question without its answer"))?;
+                let answer = row
+                    .answer
+                    .ok_or_else(|| AirError::internal("an answered question without its answer"))?;
                 return Ok((row.approval, answer));
             }
-            Some(row) if row.approval.digest == question.digest && row.state == ApprovalState::Open => row.approval,
+            Some(row) if row.approval.digest == question.digest && row.state == ApprovalState::Open => {
+                row.approval
+            }
             Some(row) if row.state == ApprovalState::Open => {
                 self.withdraw(&row, "what was asked has changed since: it is asked anew").await?;
                 self.request(call, question, before).await?
@@ -78,7 +89,12 @@ impl ApprovalDesk {
         self.wait(call, approval).await
     }
 
-    async fn request(&self, call: &Call<'_>, question: Question, before: &mut Vec<NewEvent>) -> Result<Approval> {
+    async fn request(
+        &self,
+        call: &Call<'_>,
+        question: Question,
+        before: &mut Vec<NewEvent>,
+    ) -> Result<Approval> {
         let context = call.context;
         let approval = Approval {
             id: ApprovalId::from_uuid(self.deps.ids.next()),
@@ -134,7 +150,9 @@ impl ApprovalDesk {
         let answer = checked(&row.approval, answer)?;
         let body = ApprovalAnswered { approval_id: id, answer: answer.clone() };
         self.deps.store.ingest(vec![self.event(&row.approval, body)]).await?;
-        if answer.scope == Some(GrantScope::Project) && answer.decision == Some(air_contracts::approval::ApprovalDecision::Allow) {
+        if answer.scope == Some(GrantScope::Project)
+            && answer.decision == Some(air_contracts::approval::ApprovalDecision::Allow)
+        {
             keep_grant(grants, &row.approval, &answer)?;
         }
         self.resolve(id, Resolution::Answered(answer));
@@ -190,7 +208,7 @@ impl Drop for WaitGuard {
                 tracing::warn!(%error, %id, "a question could not be withdrawn");
             }
         };
-        let _ = self.desk.deps.tasks.spawn("withdraw approval", OnCancel::Finish, withdraw);
+        drop(self.desk.deps.tasks.spawn("withdraw approval", OnCancel::Finish, withdraw));
     }
 }
 
@@ -201,7 +219,10 @@ async fn resolved(receiver: &mut watch::Receiver<Option<Resolution>>) -> Resolut
         }
         if receiver.changed().await.is_err() {
             // The sender goes only after it has sent.
-            return receiver.borrow().clone().unwrap_or(Resolution::Withdrawn("nobody waits for it".to_owned()));
+            return receiver
+                .borrow()
+                .clone()
+                .unwrap_or(Resolution::Withdrawn("nobody waits for it".to_owned()));
         }
     }
 }
@@ -212,10 +233,14 @@ fn refuse_settled(row: &ApprovalRow) -> Result<()> {
         ApprovalState::Open => Ok(()),
         ApprovalState::Answered => {
             let by = row.answer.as_ref().map(|answer| format!(" by {}", answer.by)).unwrap_or_default();
-            Err(AirError::new(codes::APPROVAL_ANSWERED, format!("a{n} is answered already{by}; the first answer holds")))
+            Err(AirError::new(
+                codes::APPROVAL_ANSWERED,
+                format!("a{n} is answered already{by}; the first answer holds"),
+            ))
         }
         ApprovalState::Withdrawn => {
-            let text = format!("a{n} was withdrawn: nobody waits for an answer, and this one changed nothing");
+            let text =
+                format!("a{n} was withdrawn: nobody waits for an answer, and this one changed nothing");
             Err(AirError::new(codes::APPROVAL_WITHDRAWN, text).hint("air approvals"))
         }
     }
@@ -228,11 +253,13 @@ fn checked(approval: &Approval, mut answer: ApprovalAnswer) -> Result<ApprovalAn
     match &approval.subject {
         ApprovalSubject::ToolCall { scopes, .. } => {
             if answer.decision.is_none() {
-                return Err(wrong(format!("a{n} asks for a yes or a no")).hint(format!("air approve a{n}, or air deny a{n}")));
+                return Err(wrong(format!("a{n} asks for a yes or a no"))
+                    .hint(format!("air approve a{n}, or air deny a{n}")));
             }
             let scope = answer.scope.unwrap_or(GrantScope::Once);
             if scope != GrantScope::Once && !scopes.iter().any(|offer| offer.scope == scope) {
-                let text = format!("a{n} can be answered for this call only: what it does cannot be told ahead");
+                let text =
+                    format!("a{n} can be answered for this call only: what it does cannot be told ahead");
                 return Err(wrong(text).hint(format!("air approve a{n}")));
             }
             answer.scope = Some(scope);
@@ -240,7 +267,8 @@ fn checked(approval: &Approval, mut answer: ApprovalAnswer) -> Result<ApprovalAn
         ApprovalSubject::Question { options, free_text, .. } => {
             let text = answer.answer.as_deref().map(str::trim).unwrap_or_default();
             if text.is_empty() {
-                return Err(wrong(format!("a{n} is a question: it takes a text")).hint(format!("air answer a{n} TEXT")));
+                return Err(wrong(format!("a{n} is a question: it takes a text"))
+                    .hint(format!("air answer a{n} TEXT")));
             }
             let by_number = text.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));
             let by_text = options.iter().find(|option| option.eq_ignore_ascii_case(text));

@@ -44,13 +44,23 @@ fn check(name: &str, status: DoctorStatus, detail: impl Into<String>, fix: Optio
 
 async fn git() -> DoctorCheck {
     match crate::git::version().await {
-        None => check("git", DoctorStatus::Missing, "checkpoints and comparisons need git 2.38 or later", Some("apt install git")),
+        None => check(
+            "git",
+            DoctorStatus::Missing,
+            "checkpoints and comparisons need git 2.38 or later",
+            Some("apt install git"),
+        ),
         Some([major, minor, patch]) => {
             let version = format!("{major}.{minor}.{patch}");
             if [major, minor] >= GIT {
                 check("git", DoctorStatus::Ok, version, None)
             } else {
-                check("git", DoctorStatus::Broken, format!("{version} is older than 2.38"), Some("apt install git"))
+                check(
+                    "git",
+                    DoctorStatus::Broken,
+                    format!("{version} is older than 2.38"),
+                    Some("apt install git"),
+                )
             }
         }
     }
@@ -67,12 +77,21 @@ fn compiler(deps: &ToolDeps) -> DoctorCheck {
     let found = ["c++", "g++", "clang++"].iter().find_map(|name| which(&deps.env, name));
     match found {
         Some(path) => check("c++ compiler", DoctorStatus::Ok, path.display().to_string(), None),
-        None => check("c++ compiler", DoctorStatus::Missing, "neither g++ nor clang++ is on the path", Some("apt install g++")),
+        None => check(
+            "c++ compiler",
+            DoctorStatus::Missing,
+            "neither g++ nor clang++ is on the path",
+            Some("apt install g++"),
+        ),
     }
 }
 
 fn is_cpp(root: &Path) -> bool {
-    let entries = ["", "src"].into_iter().filter_map(|folder| std::fs::read_dir(root.join(folder)).ok()).flatten().flatten();
+    let entries = ["", "src"]
+        .into_iter()
+        .filter_map(|folder| std::fs::read_dir(root.join(folder)).ok())
+        .flatten()
+        .flatten();
     entries.take(2_000).any(|entry| {
         let path = entry.path();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -109,6 +128,11 @@ fn launcher(deps: &ToolDeps) -> DoctorCheck {
     let path = deps.launcher.display().to_string();
     match deps.launcher.is_file() {
         true => check("air-worker", DoctorStatus::Ok, path, None),
-        false => check("air-worker", DoctorStatus::Missing, format!("{path} is not there: no command can run"), None),
+        false => check(
+            "air-worker",
+            DoctorStatus::Missing,
+            format!("{path} is not there: no command can run"),
+            None,
+        ),
     }
 }

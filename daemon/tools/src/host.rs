@@ -28,11 +28,21 @@ impl Builtin for External {
         self.0.definition()
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         self.0.plan(context, input)
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let cache = call.kit.deps.cache_dir.join("tools").join(&self.definition().name);
             std::fs::create_dir_all(&cache).map_err(|error| AirError::io(cache.display(), &error))?;
@@ -54,7 +64,8 @@ impl Host<'_> {
     fn inside(&self, path: &Path, op: PathOp) -> Result<PathBuf> {
         let boundaries = self.call.kit.boundaries(self.call.context);
         let verdict = classify_path(path, op, &boundaries, &self.call.kit.facts);
-        let below = verdict.resolved.starts_with(&boundaries.workspace_root) || verdict.resolved.starts_with(&self.cache);
+        let below = verdict.resolved.starts_with(&boundaries.workspace_root)
+            || verdict.resolved.starts_with(&self.cache);
         if below && verdict.decision <= Decision::Announce {
             return Ok(verdict.resolved);
         }
@@ -71,7 +82,10 @@ impl Host<'_> {
         let mut running = kit.runner.start(&permit, self.call, run_id, &request)?;
         let ended = wait_for(&mut running, self.call.cancel, Follower::new(self.call)).await?;
         let Ended::Finished(record) = ended else {
-            return Err(AirError::new(codes::TOOL_INTERRUPTED, "a command of the tool was interrupted: its outcome is unknown"));
+            return Err(AirError::new(
+                codes::TOOL_INTERRUPTED,
+                "a command of the tool was interrupted: its outcome is unknown",
+            ));
         };
         let kept = running.folder.output(8 * 1024 * 1024, 8 * 1024 * 1024)?;
         let report = report(self.call, Some(&record), Some(&running.folder)).await?;
@@ -89,8 +103,11 @@ impl ToolHost for Host<'_> {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Vec<u8>>> {
         Box::pin(async move {
             let path = self.inside(path, PathOp::Read)?;
-            let whole = crate::fs::read_whole(&path, 64 * 1024 * 1024).map_err(|error| AirError::io(path.display(), &error))?;
-            whole.ok_or_else(|| AirError::new(codes::EDIT_TOO_LARGE, format!("{} is larger than 64 MiB", path.display())))
+            let whole = crate::fs::read_whole(&path, 64 * 1024 * 1024)
+                .map_err(|error| AirError::io(path.display(), &error))?;
+            whole.ok_or_else(|| {
+                AirError::new(codes::EDIT_TOO_LARGE, format!("{} is larger than 64 MiB", path.display()))
+            })
         })
     }
 
@@ -111,7 +128,12 @@ impl ToolHost for Host<'_> {
         })
     }
 
-    fn artifact<'a>(&'a self, bytes: &'a [u8], media_type: &'a str, name: &'a str) -> BoxFuture<'a, Result<ArtifactRef>> {
+    fn artifact<'a>(
+        &'a self,
+        bytes: &'a [u8],
+        media_type: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<ArtifactRef>> {
         Box::pin(async move {
             let store = &self.call.kit.deps.store;
             match std::str::from_utf8(bytes) {

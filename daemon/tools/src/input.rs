@@ -64,7 +64,13 @@ pub(crate) fn normalise(tool: &str, schema: &Value, input: Value) -> Result<Norm
     Ok(Normalised { value, mapped })
 }
 
-fn object(tool: &str, schema: &Value, mut input: Map<String, Value>, at: &str, mapped: &mut Vec<String>) -> Result<Value> {
+fn object(
+    tool: &str,
+    schema: &Value,
+    mut input: Map<String, Value>,
+    at: &str,
+    mapped: &mut Vec<String>,
+) -> Result<Value> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return Ok(Value::Object(input));
     };
@@ -122,11 +128,19 @@ fn seconds(value: Value, mapped: &mut Vec<String>) -> Value {
     }
 }
 
-fn lines_to_offset(properties: &Map<String, Value>, input: &mut Map<String, Value>, mapped: &mut Vec<String>) {
-    if !properties.contains_key("offset") || !properties.contains_key("limit") || properties.contains_key("start_line") {
+fn lines_to_offset(
+    properties: &Map<String, Value>,
+    input: &mut Map<String, Value>,
+    mapped: &mut Vec<String>,
+) {
+    if !properties.contains_key("offset")
+        || !properties.contains_key("limit")
+        || properties.contains_key("start_line")
+    {
         return;
     }
-    let number = |value: Value| value.as_u64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+    let number =
+        |value: Value| value.as_u64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
     let start = input.shift_remove("start_line").and_then(number);
     let end = input.shift_remove("end_line").and_then(number);
     if start.is_none() && end.is_none() {
@@ -141,7 +155,14 @@ fn lines_to_offset(properties: &Map<String, Value>, input: &mut Map<String, Valu
 }
 
 /// Numbers and booleans as strings, and JSON text where an object or a list is due.
-fn coerce(tool: &str, schema: &Value, property: &Value, value: Value, at: &str, mapped: &mut Vec<String>) -> Result<Value> {
+fn coerce(
+    tool: &str,
+    schema: &Value,
+    property: &Value,
+    value: Value,
+    at: &str,
+    mapped: &mut Vec<String>,
+) -> Result<Value> {
     let Some(wanted) = property.get("type").and_then(Value::as_str) else { return Ok(value) };
     let value = match (wanted, value) {
         ("integer" | "number" | "boolean" | "array" | "object", Value::String(text)) => {
@@ -153,10 +174,12 @@ fn coerce(tool: &str, schema: &Value, property: &Value, value: Value, at: &str, 
                 _ => Value::String(text),
             }
         }
-        ("integer", Value::Number(number)) => match number.as_f64().filter(|n| n.fract() == 0.0 && number.as_i64().is_none()) {
-            Some(whole) => Value::from(whole as i64),
-            None => Value::Number(number),
-        },
+        ("integer", Value::Number(number)) => {
+            match number.as_f64().filter(|n| n.fract() == 0.0 && number.as_i64().is_none()) {
+                Some(whole) => Value::from(whole as i64),
+                None => Value::Number(number),
+            }
+        }
         ("string", value @ (Value::Number(_) | Value::Bool(_))) => Value::String(value.to_string()),
         ("string", Value::Array(words)) if at == "command" => {
             mapped.push("command: list → text".to_owned());
@@ -173,8 +196,9 @@ fn coerce(tool: &str, schema: &Value, property: &Value, value: Value, at: &str, 
         Value::Array(items) => {
             let Some(item) = property.get("items") else { return Ok(Value::Array(items)) };
             let items = items.into_iter().enumerate();
-            let items: Result<Vec<Value>> =
-                items.map(|(i, value)| coerce(tool, schema, item, value, &format!("{at}[{i}]"), mapped)).collect();
+            let items: Result<Vec<Value>> = items
+                .map(|(i, value)| coerce(tool, schema, item, value, &format!("{at}[{i}]"), mapped))
+                .collect();
             Ok(Value::Array(items?))
         }
         value => Ok(value),
@@ -185,16 +209,29 @@ fn check_range(tool: &str, schema: &Value, property: &Value, value: &Value, at: 
     if let Some(allowed) = property.get("enum").and_then(Value::as_array)
         && !allowed.contains(value)
     {
-        let allowed: Vec<String> = allowed.iter().filter_map(Value::as_str).map(|text| format!("`{text}`")).collect();
-        return Err(invalid(tool, schema, format!("`{at}` is {value}, one of {} is due", allowed.join(", "))));
+        let allowed: Vec<String> =
+            allowed.iter().filter_map(Value::as_str).map(|text| format!("`{text}`")).collect();
+        return Err(invalid(
+            tool,
+            schema,
+            format!("`{at}` is {value}, one of {} is due", allowed.join(", ")),
+        ));
     }
     let bound = |name: &str| property.get(name).and_then(Value::as_i64);
     if let Some(number) = value.as_i64() {
         if bound("minimum").is_some_and(|least| number < least) {
-            return Err(invalid(tool, schema, format!("`{at}` is {number}, the least is {}", property["minimum"])));
+            return Err(invalid(
+                tool,
+                schema,
+                format!("`{at}` is {number}, the least is {}", property["minimum"]),
+            ));
         }
         if bound("maximum").is_some_and(|most| number > most) {
-            return Err(invalid(tool, schema, format!("`{at}` is {number}, the most is {}", property["maximum"])));
+            return Err(invalid(
+                tool,
+                schema,
+                format!("`{at}` is {number}, the most is {}", property["maximum"]),
+            ));
         }
     }
     Ok(())
@@ -246,15 +283,28 @@ fn join(at: &str, name: &str) -> String {
 }
 
 fn invalid(tool: &str, schema: &Value, what: String) -> AirError {
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let names: Vec<String> = properties
         .into_iter()
         .flatten()
-        .map(|(name, _)| if required.contains(&name.as_str()) { format!("{name} (required)") } else { name.clone() })
+        .map(
+            |(name, _)| {
+                if required.contains(&name.as_str()) { format!("{name} (required)") } else { name.clone() }
+            },
+        )
         .collect();
-    let takes = if names.is_empty() { "it takes no parameters".to_owned() } else { format!("it takes {}", names.join(", ")) };
+    let takes = if names.is_empty() {
+        "it takes no parameters".to_owned()
+    } else {
+        format!("it takes {}", names.join(", "))
+    };
     AirError::new(codes::TOOL_INVALID_INPUT, format!("`{tool}`: {what}; {takes}. Nothing was done."))
 }
 
@@ -294,11 +344,26 @@ mod tests {
 
     #[test]
     fn names_and_forms_that_models_know_are_taken() {
-        check(json!({ "file_path": "a", "start_line": 5, "end_line": "9" }), json!({ "path": "a", "offset": 5, "limit": 5 }));
-        check(json!({ "path": "a", "timeout": 30, "is_background": "true" }), json!({ "path": "a", "timeout_ms": 30_000, "background": true }));
-        check(json!({ "path": "a", "cmd": ["ls", "-l", "a b"] }), json!({ "path": "a", "command": "ls -l 'a b'" }));
-        check(json!({ "path": "a", "command": ["bash", "-lc", "ls | wc"] }), json!({ "path": "a", "command": "ls | wc" }));
-        check(json!({ "path": "a", "edits": "[{\"old_str\":\"x\"}]" }), json!({ "path": "a", "edits": [{ "old_string": "x" }] }));
+        check(
+            json!({ "file_path": "a", "start_line": 5, "end_line": "9" }),
+            json!({ "path": "a", "offset": 5, "limit": 5 }),
+        );
+        check(
+            json!({ "path": "a", "timeout": 30, "is_background": "true" }),
+            json!({ "path": "a", "timeout_ms": 30_000, "background": true }),
+        );
+        check(
+            json!({ "path": "a", "cmd": ["ls", "-l", "a b"] }),
+            json!({ "path": "a", "command": "ls -l 'a b'" }),
+        );
+        check(
+            json!({ "path": "a", "command": ["bash", "-lc", "ls | wc"] }),
+            json!({ "path": "a", "command": "ls | wc" }),
+        );
+        check(
+            json!({ "path": "a", "edits": "[{\"old_str\":\"x\"}]" }),
+            json!({ "path": "a", "edits": [{ "old_string": "x" }] }),
+        );
         check(json!("{\"path\":\"a\",\"offset\":2.0,\"limit\":null}"), json!({ "path": "a", "offset": 2 }));
         let mapped = normalise("t", &schema(), json!({ "file": "a", "timeout": 2 })).unwrap().mapped;
         assert_eq!(mapped, ["file → path", "timeout → timeout_ms", "timeout 2 taken as seconds"]);

@@ -1,7 +1,7 @@
 //! What all tools of one project share.
 
-use std::path::{Path, PathBuf};
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use air_contracts::platform::Platform;
@@ -86,14 +86,20 @@ impl Kit {
     /// The shared folders for temporary files, where nothing that must be protected lies below them: the
     /// kernel's rules can add a tree, not take a part of it out again.
     fn temp(&self, workspace_root: &Path) -> Vec<PathBuf> {
-        let protected = [&self.deps.air_home, &self.deps.project_dir, &self.deps.project_root, workspace_root];
+        let protected =
+            [&self.deps.air_home, &self.deps.project_dir, &self.deps.project_root, workspace_root];
         let shared = ["/tmp", "/var/tmp"].into_iter().map(PathBuf::from);
         shared.filter(|temp| !protected.iter().any(|path| path.starts_with(temp))).collect()
     }
 
-    /// Whether the kernel can hold a command to a policy.
+    /// Whether the kernel can hold the writes of a command to a policy.
     pub fn sandbox_available(&self) -> bool {
         self.platform.landlock_abi > 0
+    }
+
+    /// Whether it can keep the network and credentials from a command as well.
+    pub fn sandbox_full(&self) -> bool {
+        self.sandbox_available() && self.platform.user_namespaces
     }
 
     /// The project's own checks: those of `project.json`, else what the tree shows.
@@ -126,7 +132,9 @@ impl Kit {
         match value {
             Value::String(text) => Value::String(self.redact(text)),
             Value::Array(items) => items.iter().map(|item| self.redact_value(item)).collect(),
-            Value::Object(map) => map.iter().map(|(key, item)| (key.clone(), self.redact_value(item))).collect(),
+            Value::Object(map) => {
+                map.iter().map(|(key, item)| (key.clone(), self.redact_value(item))).collect()
+            }
             other => other.clone(),
         }
     }
@@ -146,5 +154,7 @@ impl ToolDeps {
 
 /// Runs something that blocks on a thread of its own.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| AirError::internal(format!("a task ended: {error}")))
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| AirError::internal(format!("a task ended: {error}")))
 }

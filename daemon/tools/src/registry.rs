@@ -77,8 +77,10 @@ impl Registry {
             return Some((tool.clone(), None));
         }
         let lower = bare.to_ascii_lowercase().replace('-', "_");
-        let known = ALIASES.iter().find(|(alias, _)| *alias == lower).map(|(_, canonical)| (*canonical).to_owned());
-        let folded = || self.0.keys().find(|canonical| wire_name(canonical) == lower.replace('.', "_")).cloned();
+        let known =
+            ALIASES.iter().find(|(alias, _)| *alias == lower).map(|(_, canonical)| (*canonical).to_owned());
+        let folded =
+            || self.0.keys().find(|canonical| wire_name(canonical) == lower.replace('.', "_")).cloned();
         let canonical = known.or_else(folded)?;
         let tool = self.0.get(&canonical)?;
         Some((tool.clone(), Some(format!("{name} → {canonical}"))))

@@ -67,7 +67,12 @@ pub(crate) trait Builtin: Send + Sync {
     fn definition(&self) -> &ToolDefinition;
 
     /// Reads the normalised input and says what the call would do. Looks at nothing outside.
-    fn plan<'a>(&'a self, kit: &'a Kit, context: &'a CallContext, input: Value) -> BoxFuture<'a, Result<CallPlan>>;
+    fn plan<'a>(
+        &'a self,
+        kit: &'a Kit,
+        context: &'a CallContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>>;
 
     /// Reads what is needed to say what will be written, after the gate let it through and before
     /// `tool.started`. A failure here had no effect.

@@ -34,7 +34,9 @@ impl Toolsets {
 
     /// Whether a role may call a tool, whatever its family sees. The runtime may call all.
     pub fn allows(&self, role: AgentRole, tool: &str) -> bool {
-        let of_role = || self.0.roles.get(word(role)).is_some_and(|rows| rows.values().flatten().any(|name| name == tool));
+        let of_role = || {
+            self.0.roles.get(word(role)).is_some_and(|rows| rows.values().flatten().any(|name| name == tool))
+        };
         role == AgentRole::Runtime || self.0.any_role.iter().any(|name| name == tool) || of_role()
     }
 }

@@ -43,7 +43,9 @@ fn make_parents(path: &Path) -> Result<Vec<PathBuf>> {
             Ok(_) => return Err(not_a_directory(folder)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(folder.to_path_buf()),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => missing.push(folder.to_path_buf()),
-            Err(error) => return Err(super::file_error(&folder.to_string_lossy(), &error, "Nothing was written.")),
+            Err(error) => {
+                return Err(super::file_error(&folder.to_string_lossy(), &error, "Nothing was written."));
+            }
         }
         parent = folder.parent();
     }
@@ -86,7 +88,8 @@ fn fill(folder: &File, name: &OsStr, temp: &OsStr, bytes: &[u8]) -> io::Result<(
     let mut file = File::from(rustix::fs::openat(folder, temp, flags, Mode::from_raw_mode(0o666))?);
     file.write_all(bytes)?;
     if let Some(before) = before {
-        let (uid, gid) = (rustix::process::Uid::from_raw(before.st_uid), rustix::process::Gid::from_raw(before.st_gid));
+        let (uid, gid) =
+            (rustix::process::Uid::from_raw(before.st_uid), rustix::process::Gid::from_raw(before.st_gid));
         // Only root may give files away; for others the owner is the same already.
         let _ = rustix::fs::fchown(file.as_fd(), Some(uid), Some(gid));
         rustix::fs::fchmod(file.as_fd(), Mode::from_raw_mode(before.st_mode))?;

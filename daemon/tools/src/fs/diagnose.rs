@@ -12,7 +12,12 @@ use super::text::{around, cut_line, lines, to_lf};
 const BUDGET: usize = 8_000;
 
 /// The error, and whether it shows lines of the file (which then count as read).
-pub(super) fn explain(shown: &str, file: &[u8], edits: &[Replacement], mismatch: &Mismatch) -> (AirError, bool) {
+pub(super) fn explain(
+    shown: &str,
+    file: &[u8],
+    edits: &[Replacement],
+    mismatch: &Mismatch,
+) -> (AirError, bool) {
     match mismatch {
         Mismatch::NotFound { edit } => {
             let name = name_of("old_string", *edit, edits.len());
@@ -56,7 +61,8 @@ fn error(text: String) -> AirError {
 
 fn not_found(shown: &str, file: &[u8], old: &str, name: &str) -> (AirError, bool) {
     if file.is_empty() {
-        let text = format!("{name} is not in {shown}: the file is empty. Nothing was written. `fs.write` fills it.");
+        let text =
+            format!("{name} is not in {shown}: the file is empty. Nothing was written. `fs.write` fills it.");
         return (error(text), false);
     }
     if old.contains('\u{FFFD}') {

@@ -90,7 +90,11 @@ impl Input {
             let Some(new) = input.new_string else { return Err(missing("`new_string` is missing")) };
             edits.push(Replacement { old, new, all: input.replace_all });
         }
-        edits.extend(input.edits.into_iter().map(|e| Replacement { old: e.old_string, new: e.new_string, all: e.replace_all }));
+        edits.extend(input.edits.into_iter().map(|e| Replacement {
+            old: e.old_string,
+            new: e.new_string,
+            all: e.replace_all,
+        }));
         if edits.is_empty() {
             return Err(missing("neither `old_string` nor `edits` is there"));
         }
@@ -127,7 +131,12 @@ impl Builtin for Edit {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let (path, _) = Input::read(&input)?;
             let path = relative(&path, &context.workspace_root);
@@ -136,17 +145,28 @@ impl Builtin for Edit {
         })
     }
 
-    fn prepare<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: &'a mut CallPlan) -> BoxFuture<'a, Step<()>> {
+    fn prepare<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: &'a mut CallPlan,
+    ) -> BoxFuture<'a, Step<()>> {
         Box::pin(async move {
             let ready = ready(permit, call, &plan.input)?;
             let (before, after) = (Some(ready.before), Some(ready.after));
-            let path = WirePath::new(ready.path.strip_prefix(&call.context.workspace_root).unwrap_or(&ready.path));
+            let path =
+                WirePath::new(ready.path.strip_prefix(&call.context.workspace_root).unwrap_or(&ready.path));
             plan.intent = Intent::Files { files: vec![FileIntent { path, before, after }] };
             Ok(())
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let ready = ready(permit, call, &plan.input)?;
             atomic::replace(&ready.path, &ready.edited.bytes, &call.run_id.hex(), false)?;
@@ -161,7 +181,11 @@ fn answer(call: &Call<'_>, ready: Ready) -> ToolOutcome {
     let all = lines(&edited.bytes);
     let places = edited.places.len();
     let word = if places == 1 { "place" } else { "places" };
-    let content = format!("[edited {shown} · {places} {word} · {} lines]\n{}", all.len(), around(&all, &edited.places, 8_000));
+    let content = format!(
+        "[edited {shown} · {places} {word} · {} lines]\n{}",
+        all.len(),
+        around(&all, &edited.places, 8_000)
+    );
     let written = vec![WirePath::new(path.strip_prefix(&call.context.workspace_root).unwrap_or(&path))];
     ToolOutcome {
         summary: format!("{shown}: {places} {word}"),
@@ -190,7 +214,11 @@ fn ready(permit: &Permit, call: &Call<'_>, input: &Value) -> Step<Ready> {
         }
     };
     if edited.bytes == file {
-        return Err(AirError::new(codes::EDIT_NO_CHANGE, format!("{shown} would be identical after this edit. {NOTHING}")).into());
+        return Err(AirError::new(
+            codes::EDIT_NO_CHANGE,
+            format!("{shown} would be identical after this edit. {NOTHING}"),
+        )
+        .into());
     }
     let after = sha256_hex(&edited.bytes);
     Ok(Ready { path, shown, before: current, after, edited })
@@ -206,7 +234,9 @@ fn load(path: &std::path::Path, shown: &str, call: &Call<'_>) -> Step<Vec<u8>> {
         Err(error) => return Err(super::file_error(shown, &error, NOTHING).into()),
     };
     if meta.is_dir() {
-        return Err(AirError::new(codes::EDIT_IS_DIRECTORY, format!("{shown} is a directory. {NOTHING}")).into());
+        return Err(
+            AirError::new(codes::EDIT_IS_DIRECTORY, format!("{shown} is a directory. {NOTHING}")).into()
+        );
     }
     refuse_read_only(shown, &meta)?;
     let whole = read_whole(path, EDIT_LIMIT).map_err(|error| super::file_error(shown, &error, NOTHING))?;
@@ -216,7 +246,11 @@ fn load(path: &std::path::Path, shown: &str, call: &Call<'_>) -> Step<Vec<u8>> {
         return Err(AirError::new(codes::EDIT_UNSUPPORTED_ENCODING, text).into());
     }
     if bytes.contains(&0) {
-        return Err(AirError::new(codes::EDIT_BINARY_FILE, format!("{shown} is a binary file (it holds NUL bytes). {NOTHING}")).into());
+        return Err(AirError::new(
+            codes::EDIT_BINARY_FILE,
+            format!("{shown} is a binary file (it holds NUL bytes). {NOTHING}"),
+        )
+        .into());
     }
     Ok(bytes)
 }
@@ -234,14 +268,26 @@ pub(super) fn refuse_read_only(shown: &str, meta: &std::fs::Metadata) -> Result<
 
 /// A file above the limit.
 pub(super) fn too_large(shown: &str, size: u64) -> AirError {
-    let text = format!("{shown} has {}; files above {} are not edited. {NOTHING}", human_bytes(size), human_bytes(EDIT_LIMIT));
+    let text = format!(
+        "{shown} has {}; files above {} are not edited. {NOTHING}",
+        human_bytes(size),
+        human_bytes(EDIT_LIMIT)
+    );
     AirError::new(codes::EDIT_TOO_LARGE, text)
 }
 
 /// Refuses to change what the caller has not seen, or has seen otherwise.
-pub(super) fn check_seen(call: &Call<'_>, path: &std::path::Path, shown: &str, file: &[u8], current: &str) -> Result<()> {
+pub(super) fn check_seen(
+    call: &Call<'_>,
+    path: &std::path::Path,
+    shown: &str,
+    file: &[u8],
+    current: &str,
+) -> Result<()> {
     let Some(seen) = call.kit.seen.get(call.context, path) else {
-        let text = format!("{shown} was not read in this task. {NOTHING} Use `fs.read` first (a hit of `fs.search` counts).");
+        let text = format!(
+            "{shown} was not read in this task. {NOTHING} Use `fs.read` first (a hit of `fs.search` counts)."
+        );
         return Err(AirError::new(codes::EDIT_NOT_READ, text));
     };
     if seen.sha == current {
@@ -254,7 +300,9 @@ pub(super) fn check_seen(call: &Call<'_>, path: &std::path::Path, shown: &str, f
         None => (String::new(), around(&all, &[1..=all.len().clamp(1, 200)], 8_000)),
     };
     call.kit.seen.note(call.context, path, file);
-    let text = format!("{shown} changed since it was read{what}. The lines that follow are the new ones and count as read. {NOTHING}");
+    let text = format!(
+        "{shown} changed since it was read{what}. The lines that follow are the new ones and count as read. {NOTHING}"
+    );
     Err(AirError::new(codes::EDIT_STALE_FILE, text).hint(shows))
 }
 

@@ -7,7 +7,12 @@ const LATIN: &str = "AAAAAA*CEEEEIIII*NOOOOO**UUUUY**aaaaaa*ceeeeiiii*nooooo**uu
 /// The character that a person sees, or nothing for marks that join the letter before.
 fn look(c: char) -> Option<char> {
     match c {
-        '\u{300}'..='\u{36F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{FEFF}' | '\u{AD}' => None,
+        '\u{300}'..='\u{36F}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'
+        | '\u{FEFF}'
+        | '\u{AD}' => None,
         '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}' => Some(' '),
         '\u{2018}'..='\u{201B}' | '\u{2032}' | '\u{B4}' => Some('\''),
         '\u{201C}'..='\u{201F}' | '\u{2033}' | '\u{AB}' | '\u{BB}' => Some('"'),
@@ -37,7 +42,13 @@ pub(super) fn look_alike(lines: &[String], old: &str) -> Option<(usize, String)>
     let folded_lines: Vec<String> = lines.iter().map(|line| folded(line)).collect();
     let fits = |at: usize| {
         wanted.iter().enumerate().all(|(i, want)| {
-            folded_lines.get(at + i).is_some_and(|have| if wanted.len() == 1 { have.contains(*want) } else { have.ends_with(*want) || have.starts_with(*want) })
+            folded_lines.get(at + i).is_some_and(|have| {
+                if wanted.len() == 1 {
+                    have.contains(*want)
+                } else {
+                    have.ends_with(*want) || have.starts_with(*want)
+                }
+            })
         })
     };
     let at = (0..folded_lines.len()).find(|at| fits(*at))?;
@@ -55,9 +66,13 @@ fn difference(file: &str, old: &str) -> Option<String> {
     let (in_file, in_old) = (odd(file, old), odd(old, file));
     match (in_file.is_empty(), in_old.is_empty()) {
         (true, true) => None,
-        (false, true) => Some(format!("the file has {}, old_string has plain ASCII there", in_file.join(" "))),
+        (false, true) => {
+            Some(format!("the file has {}, old_string has plain ASCII there", in_file.join(" ")))
+        }
         (true, false) => Some(format!("old_string has {}, the file has plain ASCII there", in_old.join(" "))),
-        (false, false) => Some(format!("the file has {} where old_string has {}", in_file.join(" "), in_old.join(" "))),
+        (false, false) => {
+            Some(format!("the file has {} where old_string has {}", in_file.join(" "), in_old.join(" ")))
+        }
     }
 }
 
@@ -68,7 +83,9 @@ mod tests {
     fn check(file: &str, old: &str, mentions: Option<&str>) {
         let found = look_alike(&[file.to_owned()], old).map(|(_, text)| text);
         match mentions {
-            Some(mentions) => assert!(found.as_deref().is_some_and(|text| text.contains(mentions)), "{found:?}"),
+            Some(mentions) => {
+                assert!(found.as_deref().is_some_and(|text| text.contains(mentions)), "{found:?}")
+            }
             None => assert_eq!(found, None),
         }
     }

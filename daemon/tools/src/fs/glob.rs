@@ -33,7 +33,8 @@ pub(super) struct Glob(ToolDefinition);
 impl Glob {
     /// With its texts.
     pub fn new() -> Self {
-        let schema = object(json!({ "pattern": { "type": "string" }, "path": { "type": "string" } }), &["pattern"]);
+        let schema =
+            object(json!({ "pattern": { "type": "string" }, "path": { "type": "string" } }), &["pattern"]);
         Self(define(
             "fs.glob",
             ToolCategory::Fs,
@@ -50,7 +51,12 @@ impl Builtin for Glob {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let Input { pattern, path } = parse("fs.glob", &input)?;
             glob_of(&pattern)?;
@@ -60,7 +66,12 @@ impl Builtin for Glob {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let Input { pattern, .. } = parse("fs.glob", &plan.input)?;
             let (start, root) = (permit.path(0)?.to_path_buf(), call.context.workspace_root.clone());
@@ -83,12 +94,17 @@ fn find(pattern: &str, start: &Path, root: &Path) -> Result<(String, usize)> {
         if ignored {
             builder.git_ignore(false).git_exclude(false).git_global(false).ignore(false);
         }
-        builder.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir())).take(200_000)
+        builder
+            .build()
+            .flatten()
+            .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
+            .take(200_000)
     };
     let mut found: Vec<(SystemTime, String)> = files(false)
         .filter(|entry| fits(entry.path()))
         .map(|entry| {
-            let time = entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
+            let time =
+                entry.metadata().ok().and_then(|meta| meta.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
             (time, shown(entry.path(), root))
         })
         .collect();

@@ -53,7 +53,12 @@ impl Builtin for List {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let Input { path, .. } = parse("fs.list", &input)?;
             let path = relative(&path, &context.workspace_root);
@@ -62,7 +67,12 @@ impl Builtin for List {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, _: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        _: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("fs.list", &plan.input)?;
             let (path, shown) = (permit.path(0)?.to_path_buf(), input.path.clone());
@@ -74,7 +84,8 @@ impl Builtin for List {
 
 /// The names in a folder: folders with a slash, files with their size.
 pub(super) fn listing(path: &Path, shown: &str, depth: usize) -> Result<String> {
-    let meta = std::fs::symlink_metadata(path).map_err(|error| file_error(shown, &error, "Nothing was read."))?;
+    let meta =
+        std::fs::symlink_metadata(path).map_err(|error| file_error(shown, &error, "Nothing was read."))?;
     if !meta.is_dir() {
         let text = format!("{shown} is not a directory. Nothing was listed. `fs.read` reads a file.");
         return Err(AirError::new(codes::EDIT_NOT_A_DIRECTORY, text));

@@ -15,9 +15,12 @@ pub(super) fn no_such_file(shown: &str, path: &Path, root: &Path, what_not: &str
 }
 
 fn near(path: &Path, root: &Path) -> Vec<String> {
-    let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else { return Vec::new() };
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
+        return Vec::new();
+    };
     let mut found: Vec<(usize, String)> = Vec::new();
-    let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let entries =
+        path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     for entry in entries.take(5_000) {
         let other = entry.file_name().to_string_lossy().to_lowercase();
         let distance = distance(&name, &other);
@@ -77,7 +80,9 @@ mod tests {
 
     #[test]
     fn swaps_and_small_slips_are_near() {
-        for (a, b, expected) in [("pasre.cpp", "parse.cpp", 1), ("a.cpp", "a.hpp", 1), ("x", "x", 0), ("abc", "xyz", 3)] {
+        for (a, b, expected) in
+            [("pasre.cpp", "parse.cpp", 1), ("a.cpp", "a.hpp", 1), ("x", "x", 0), ("abc", "xyz", 3)]
+        {
             assert_eq!(distance(a, b), expected, "{a} {b}");
         }
     }

@@ -90,7 +90,9 @@ fn find(file: &[u8], ends: LineEnds, index: usize, edit: &Replacement) -> Result
     let mut new = new.into_bytes();
     if starts.is_empty() && ends == LineEnds::Mixed {
         // In a file with both kinds the text may stand there with either.
-        for (old, replacement) in [(to_lf(&edit.old), to_lf(&edit.new)), (to_crlf(&edit.old), to_crlf(&edit.new))] {
+        for (old, replacement) in
+            [(to_lf(&edit.old), to_lf(&edit.new)), (to_crlf(&edit.old), to_crlf(&edit.new))]
+        {
             let found = occurrences(file, old.as_bytes());
             if !found.is_empty() {
                 (starts, length, new) = (found, old.len(), replacement.into_bytes());
@@ -149,7 +151,11 @@ mod tests {
         check("one two\n", &[edit("one", "two", false), edit("two", "three", false)], Ok("two three\n"));
         check("aaaa", &[edit("aa", "b", true)], Ok("bb"));
         check("aaa", &[edit("aa", "b", false)], Err(Mismatch::Ambiguous { edit: 0, lines: vec![1, 1] }));
-        check("ab\nc", &[edit("ab", "x", false), edit("b\nc", "y", false)], Err(Mismatch::Overlapping { first: 0, second: 1, line: 1 }));
+        check(
+            "ab\nc",
+            &[edit("ab", "x", false), edit("b\nc", "y", false)],
+            Err(Mismatch::Overlapping { first: 0, second: 1, line: 1 }),
+        );
         check("a", &[edit("a", "b", false), edit("z", "y", false)], Err(Mismatch::NotFound { edit: 1 }));
         check("a\r\nb\nc\r\n", &[edit("a\nb\nc", "x", false)], Err(Mismatch::NotFound { edit: 0 }));
         check("a\r\nb\r\nc\nd\n", &[edit("a\nb", "x\ny", false)], Ok("x\r\ny\r\nc\nd\n"));

@@ -63,10 +63,18 @@ pub(crate) fn file_error(shown: &str, error: &std::io::Error, what_not: &str) ->
     let (code, text) = match error.kind() {
         Kind::NotFound => (codes::EDIT_NO_SUCH_FILE, format!("{shown} does not exist.")),
         Kind::IsADirectory => (codes::EDIT_IS_DIRECTORY, format!("{shown} is a directory.")),
-        Kind::NotADirectory => (codes::EDIT_NOT_A_DIRECTORY, format!("a part of {shown} is a file, not a directory.")),
-        Kind::PermissionDenied => (codes::EDIT_PERMISSION_DENIED, format!("{shown}: the system denies access.")),
-        Kind::ReadOnlyFilesystem => (codes::EDIT_PERMISSION_DENIED, format!("{shown} is on a read-only file system.")),
-        Kind::StorageFull | Kind::QuotaExceeded => (codes::EDIT_NO_SPACE, format!("no space left for {shown}.")),
+        Kind::NotADirectory => {
+            (codes::EDIT_NOT_A_DIRECTORY, format!("a part of {shown} is a file, not a directory."))
+        }
+        Kind::PermissionDenied => {
+            (codes::EDIT_PERMISSION_DENIED, format!("{shown}: the system denies access."))
+        }
+        Kind::ReadOnlyFilesystem => {
+            (codes::EDIT_PERMISSION_DENIED, format!("{shown} is on a read-only file system."))
+        }
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            (codes::EDIT_NO_SPACE, format!("no space left for {shown}."))
+        }
         // A link where the gate saw none: somebody changed the tree in between.
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             (codes::EDIT_PATH_ESCAPE, format!("a part of {shown} became a symbolic link."))
@@ -88,7 +96,8 @@ pub(crate) fn relative(path: &str, root: &Path) -> String {
 /// The error for a path that goes on below a file; `None` where it does not.
 pub(crate) fn file_in_the_way(path: &Path, root: &Path) -> Option<AirError> {
     let above = |folder: &Path| std::fs::symlink_metadata(folder).ok();
-    let (folder, meta) = path.ancestors().skip(1).find_map(|folder| Some((folder.to_path_buf(), above(folder)?)))?;
+    let (folder, meta) =
+        path.ancestors().skip(1).find_map(|folder| Some((folder.to_path_buf(), above(folder)?)))?;
     let text = format!("{} is a file, not a directory. Nothing was done.", shown(&folder, root));
     meta.is_file().then(|| AirError::new(codes::EDIT_NOT_A_DIRECTORY, text))
 }

@@ -59,7 +59,8 @@ pub(super) fn nearest(file: &[String], old: &[&str]) -> Option<Nearest> {
     if score < 34 {
         return None;
     }
-    let differs = old.iter().enumerate().position(|(i, line)| file.get(first + i).is_none_or(|have| have != line));
+    let differs =
+        old.iter().enumerate().position(|(i, line)| file.get(first + i).is_none_or(|have| have != line));
     Some(Nearest { first, differs: differs.unwrap_or(0) })
 }
 
@@ -111,7 +112,10 @@ mod tests {
     #[test]
     fn indentation_is_told_from_text() {
         let file = lines("\tif (x)\n\t\treturn;");
-        assert_eq!(but_for_space(&file, &["    if (x)", "        return;"]), Some((0, Indentation::FileTabs)));
+        assert_eq!(
+            but_for_space(&file, &["    if (x)", "        return;"]),
+            Some((0, Indentation::FileTabs))
+        );
         assert_eq!(but_for_space(&file, &["\tif (y)"]), None);
     }
 }

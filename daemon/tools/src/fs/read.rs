@@ -65,7 +65,12 @@ impl Builtin for Read {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let Input { path, .. } = parse("fs.read", &input)?;
             let path = relative(&path, &context.workspace_root);
@@ -74,11 +79,17 @@ impl Builtin for Read {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("fs.read", &plan.input)?;
             let path = permit.path(0)?.to_path_buf();
-            let (target, shown, root) = (path.clone(), input.path.clone(), call.context.workspace_root.clone());
+            let (target, shown, root) =
+                (path.clone(), input.path.clone(), call.context.workspace_root.clone());
             let found = blocking(move || load(&target, &shown, &root)).await??;
             match found {
                 Found::Folder(listing) => {
@@ -125,8 +136,13 @@ fn file(call: &Call<'_>, path: PathBuf, bytes: &[u8], input: &Input) -> Step<Too
     let text = match decode(bytes) {
         Decoded::Text(text) => text,
         Decoded::Binary(kind) => {
-            let content = format!("[{shown} · {kind}, {} · not shown as text]", human_bytes(bytes.len() as u64));
-            return Ok(ToolOutcome { summary: format!("{shown}: {kind}"), content, ..ToolOutcome::default() });
+            let content =
+                format!("[{shown} · {kind}, {} · not shown as text]", human_bytes(bytes.len() as u64));
+            return Ok(ToolOutcome {
+                summary: format!("{shown}: {kind}"),
+                content,
+                ..ToolOutcome::default()
+            });
         }
     };
     let all = lines(&text);

@@ -91,11 +91,14 @@ impl Builtin for Search {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let typed: Input = parse("fs.search", &input)?;
-            matcher(&typed)?;
-            typed.glob.as_deref().map(glob_of).transpose()?;
             let path = relative(typed.path.as_deref().unwrap_or("."), &context.workspace_root);
             let title = if path == "." { typed.pattern } else { format!("{} in {path}", typed.pattern) };
             input["path"] = Value::String(path.clone());
@@ -103,7 +106,12 @@ impl Builtin for Search {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("fs.search", &plan.input)?;
             let start = permit.path(0)?.to_path_buf();
@@ -116,7 +124,12 @@ impl Builtin for Search {
                 .map(|file| (file.path.clone(), call.kit.seen.note(call.context, &file.path, &file.bytes)))
                 .collect();
             let summary = format!("{} hits in {} files", found.hits(), found.files.len());
-            Ok(ToolOutcome { summary, content: render(&input, &found), data: seen_data(seen), ..ToolOutcome::default() })
+            Ok(ToolOutcome {
+                summary,
+                content: render(&input, &found),
+                data: seen_data(seen),
+                ..ToolOutcome::default()
+            })
         })
     }
 }
@@ -153,7 +166,10 @@ fn matcher(input: &Input) -> Result<RegexMatcher> {
         let text = error.to_string();
         let reason = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it cannot be parsed");
         let reason = reason.trim().trim_start_matches("error: ");
-        let text = format!("{reason} in `{}`. Nothing was searched. For plain text set literal true.", input.pattern);
+        let text = format!(
+            "{reason} in `{}`. Nothing was searched. For plain text set literal true.",
+            input.pattern
+        );
         AirError::new(codes::SEARCH_INVALID_PATTERN, text)
     })
 }
@@ -164,7 +180,10 @@ pub(super) fn glob_of(glob: &str) -> Result<GlobMatcher> {
     let whole = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
     let built = GlobBuilder::new(&whole).literal_separator(true).build();
     built.map(|glob| glob.compile_matcher()).map_err(|error| {
-        AirError::new(codes::SEARCH_INVALID_PATTERN, format!("{} in the glob `{glob}`. Nothing was searched.", error.kind()))
+        AirError::new(
+            codes::SEARCH_INVALID_PATTERN,
+            format!("{} in the glob `{glob}`. Nothing was searched.", error.kind()),
+        )
     })
 }
 
@@ -277,7 +296,11 @@ fn render(input: &Input, found: &Found) -> String {
         }
         OutputMode::Files | OutputMode::Count => {
             for file in found.files.iter().take(MOST_FILES) {
-                let count = if input.output_mode == OutputMode::Count { format!(": {}", file.count) } else { String::new() };
+                let count = if input.output_mode == OutputMode::Count {
+                    format!(": {}", file.count)
+                } else {
+                    String::new()
+                };
                 let _ = write!(text, "\n{}{count}", file.name);
             }
             if files > MOST_FILES {
@@ -296,7 +319,12 @@ fn rest(found: &Found) -> String {
     let left: BTreeMap<&str, usize> = found
         .files
         .iter()
-        .map(|file| (file.name.as_str(), file.count - file.shown.iter().filter(|line| is_hit(line, &file.name)).count()))
+        .map(|file| {
+            (
+                file.name.as_str(),
+                file.count - file.shown.iter().filter(|line| is_hit(line, &file.name)).count(),
+            )
+        })
         .filter(|(_, left)| *left > 0)
         .collect();
     if left.is_empty() {

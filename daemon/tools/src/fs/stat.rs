@@ -28,7 +28,14 @@ impl Stat {
     pub fn new() -> Self {
         let schema = object(json!({ "path": { "type": "string" } }), &["path"]);
         let description = "Kind, size, mode and time of a file or folder, without its content.";
-        Self(define("fs.stat", ToolCategory::Fs, EffectClass::Pure, "read inside the workspace", description, schema))
+        Self(define(
+            "fs.stat",
+            ToolCategory::Fs,
+            EffectClass::Pure,
+            "read inside the workspace",
+            description,
+            schema,
+        ))
     }
 }
 
@@ -37,7 +44,12 @@ impl Builtin for Stat {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let Input { path } = parse("fs.stat", &input)?;
             let path = relative(&path, &context.workspace_root);
@@ -46,7 +58,12 @@ impl Builtin for Stat {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, _: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        _: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let Input { path: shown } = parse("fs.stat", &plan.input)?;
             let meta = std::fs::symlink_metadata(permit.path(0)?)
@@ -58,7 +75,8 @@ impl Builtin for Stat {
             };
             let mode = meta.permissions().mode() & 0o7777;
             let time = air_contracts::Timestamp::from_millis(meta.mtime().saturating_mul(1_000));
-            let content = format!("[{shown} · {kind} · {} bytes · mode {mode:04o} · changed {time}]", meta.len());
+            let content =
+                format!("[{shown} · {kind} · {} bytes · mode {mode:04o} · changed {time}]", meta.len());
             let data = json!({ "kind": kind, "size": meta.len(), "mode": mode, "mtime": time });
             Ok(ToolOutcome { summary: format!("{shown}: {kind}"), content, data, ..ToolOutcome::default() })
         })

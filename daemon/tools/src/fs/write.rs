@@ -59,7 +59,12 @@ impl Builtin for Write {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let Input { path, .. } = parse("fs.write", &input)?;
             let path = relative(&path, &context.workspace_root);
@@ -68,7 +73,12 @@ impl Builtin for Write {
         })
     }
 
-    fn prepare<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: &'a mut CallPlan) -> BoxFuture<'a, Step<()>> {
+    fn prepare<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: &'a mut CallPlan,
+    ) -> BoxFuture<'a, Step<()>> {
         Box::pin(async move {
             let input: Input = parse("fs.write", &plan.input)?;
             let path = permit.path(0)?;
@@ -80,7 +90,12 @@ impl Builtin for Write {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("fs.write", &plan.input)?;
             let path = permit.path(0)?.to_path_buf();
@@ -116,7 +131,9 @@ fn check(call: &Call<'_>, path: &Path, input: &Input) -> Result<Option<String>> 
     let shown = &input.path;
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return check_parents(path).map(|()| None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return check_parents(path).map(|()| None);
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
             let found = super::file_in_the_way(path, &call.context.workspace_root);
             return Err(found.unwrap_or_else(|| file_error(shown, &error, NOTHING)));
@@ -143,7 +160,8 @@ fn check(call: &Call<'_>, path: &Path, input: &Input) -> Result<Option<String>> 
 
 /// The nearest existing ancestor must be a folder.
 fn check_parents(path: &Path) -> Result<()> {
-    let parent = path.ancestors().skip(1).find_map(|folder| Some((folder, std::fs::symlink_metadata(folder).ok()?)));
+    let parent =
+        path.ancestors().skip(1).find_map(|folder| Some((folder, std::fs::symlink_metadata(folder).ok()?)));
     match parent {
         Some((folder, meta)) if !meta.is_dir() => Err(atomic::not_a_directory(folder)),
         _ => Ok(()),

@@ -16,7 +16,8 @@ pub(super) fn of(
     analysis: Option<&CommandAnalysis>,
 ) -> String {
     let input = plan.input.to_string();
-    let cwd = plan.command.as_ref().map_or(&context.workspace_root, |(_, cwd)| cwd).to_string_lossy().into_owned();
+    let cwd =
+        plan.command.as_ref().map_or(&context.workspace_root, |(_, cwd)| cwd).to_string_lossy().into_owned();
     let env = if plan.command.is_some() { names(kit) } else { String::new() };
     let scripts = analysis.map(scripts).unwrap_or_default();
     let parts = [definition.name.as_str(), input.as_str(), cwd.as_str(), env.as_str(), scripts.as_str()];

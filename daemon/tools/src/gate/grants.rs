@@ -75,7 +75,9 @@ impl Grants {
         let folder = self.path.parent().ok_or_else(|| AirError::internal("grants.yaml has no folder"))?;
         // A temporary file of this kind has mode 0600.
         let mut temp = tempfile::NamedTempFile::new_in(folder).map_err(|error| io(&error))?;
-        temp.write_all(text.as_bytes()).and_then(|()| temp.as_file().sync_all()).map_err(|error| io(&error))?;
+        temp.write_all(text.as_bytes())
+            .and_then(|()| temp.as_file().sync_all())
+            .map_err(|error| io(&error))?;
         temp.persist(&self.path).map(drop).map_err(|error| io(&error.error))
     }
 }

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use air_contracts::permission::{
-    Decision, Effect, EffectKind, GrantScope, PermissionDecision, RiskLevel, SandboxPolicy, ScopeOffer,
+    ApproveMode, Decision, Effect, EffectKind, GrantScope, PermissionDecision, RiskLevel, SandboxPolicy,
+    ScopeOffer,
 };
 use air_contracts::port::CallPlan;
 use air_contracts::task::AgentRole;
 use air_contracts::tool::{CallContext, ToolDefinition};
 use air_contracts::{AirError, Result};
 use air_security::{
-    CommandAnalysis, CommandContext, PathClass, PathOp, analyse_command, apply_mode, apply_trust, classify_path, sandbox_policy,
+    CommandAnalysis, CommandContext, PathClass, PathOp, analyse_command, apply_mode, apply_trust,
+    classify_path, sandbox_policy,
 };
 
 use super::digest;
@@ -92,7 +94,8 @@ pub(super) async fn judge(
     let sandbox = sandbox_policy(&boundaries, wants_network);
     // A check is a look at the tree: should it write, the tree ids around it show that, and its own run must not
     // make what it proves stale.
-    let may_write = definition.name != CHECK_TOOL && analysis.as_ref().is_some_and(|analysis| analysis.may_write);
+    let may_write =
+        definition.name != CHECK_TOOL && analysis.as_ref().is_some_and(|analysis| analysis.may_write);
     let mut judgement = Judgement { decision, digest, paths, sandbox, may_write, wants_network, invalid };
     // A part without a key cannot be covered by a grant, so the whole cannot.
     let coverage = (coverage.len() == asked).then_some(coverage).filter(|coverage| !coverage.is_empty());
@@ -101,7 +104,12 @@ pub(super) async fn judge(
 }
 
 /// Judges one command by itself.
-pub(super) async fn judge_command(kit: &Arc<Kit>, context: &CallContext, command: &str, cwd: &Path) -> Result<Judgement> {
+pub(super) async fn judge_command(
+    kit: &Arc<Kit>,
+    context: &CallContext,
+    command: &str,
+    cwd: &Path,
+) -> Result<Judgement> {
     let analysis = analyse(kit, context, command, cwd).await?;
     let decision = with_trust((kit.deps.policy)().decide_command(&analysis), kit, &analysis);
     let sandbox = sandbox_policy(&kit.boundaries(context), analysis.needs_network);
@@ -128,7 +136,7 @@ async fn settle(
 ) -> Result<()> {
     let mut sandboxable = false;
     if let Some(analysis) = analysis {
-        sandboxable = analysis.sandboxable && kit.sandbox_available();
+        sandboxable = analysis.sandboxable && kit.sandbox_full();
         judgement.decision = with_trust(judgement.decision.clone(), kit, analysis);
         if definition.name == CHECK_TOOL && context.role == AgentRole::Runtime {
             allow_check(kit, plan, sandboxable, judgement);
@@ -148,16 +156,22 @@ async fn settle(
     judgement.decision = apply_mode(judgement.decision.clone(), context.approve, sandboxable);
     if asked && judgement.decision.decision != Decision::Ask {
         judgement.decision.scopes.clear();
-        // It runs because the kernel confines it, so it must.
-        judgement.sandbox.required = sandboxable;
+        // It runs because the kernel confines it, so the kernel must.
+        judgement.sandbox.required = context.approve == ApproveMode::Safe;
+    }
+    if let Some(analysis) = analysis
+        && analysis.runs_project_code
+        && !(kit.deps.trusted)()
+    {
+        // Code of a project that nobody vouched for: confined, and on the network only where a person said so.
+        judgement.sandbox.required |= kit.sandbox_available();
+        judgement.wants_network &= context.approve == ApproveMode::Ask;
     }
     Ok(())
 }
 
 fn with_trust(decision: PermissionDecision, kit: &Kit, analysis: &CommandAnalysis) -> PermissionDecision {
-    let runs_code = analysis.effects.iter().any(|effect| matches!(effect.kind, EffectKind::Exec | EffectKind::Build | EffectKind::Unknown))
-        || !analysis.scripts.is_empty();
-    apply_trust(decision, (kit.deps.trusted)(), runs_code, kit.sandbox_available())
+    apply_trust(decision, (kit.deps.trusted)(), analysis.runs_project_code, kit.sandbox_available())
 }
 
 /// A check of the runtime runs without a question where the kernel holds it to the workspace: the
@@ -168,19 +182,24 @@ fn allow_check(kit: &Kit, plan: &CallPlan, sandboxable: bool, judgement: &mut Ju
     if judgement.decision.decision == Decision::Ask && confined {
         judgement.decision.decision = Decision::Announce;
         judgement.decision.reason = "a check of the project, held to the workspace by the sandbox".to_owned();
-        judgement.sandbox.required = true;
-        judgement.sandbox.network = false;
+        judgement.sandbox.required = kit.sandbox_full();
         judgement.wants_network = false;
     }
 }
 
 /// The analysis may read scripts and ask git, so it has a thread of its own.
-async fn analyse(kit: &Arc<Kit>, context: &CallContext, command: &str, cwd: &Path) -> Result<CommandAnalysis> {
+async fn analyse(
+    kit: &Arc<Kit>,
+    context: &CallContext,
+    command: &str,
+    cwd: &Path,
+) -> Result<CommandAnalysis> {
     let (kit, command, cwd) = (kit.clone(), command.to_owned(), cwd.to_path_buf());
     let boundaries = kit.boundaries(context);
     blocking(move || {
         let secret_env = kit.secret_env.clone();
-        let context = CommandContext { boundaries: &boundaries, cwd: &cwd, facts: &kit.facts, secret_env: &secret_env };
+        let context =
+            CommandContext { boundaries: &boundaries, cwd: &cwd, facts: &kit.facts, secret_env: &secret_env };
         analyse_command(&command, &context)
     })
     .await
@@ -250,8 +269,13 @@ fn offers(
     let covers: Vec<&str> = coverage.iter().map(|coverage| coverage.covers.as_str()).collect();
     let place = if directory.is_empty() { String::new() } else { format!(" in {directory}") };
     let covers = format!("{}{place}", covers.join(", "));
-    let offer = |scope, until: &str| ScopeOffer { scope, covers: format!("{covers}{until}"), key: key.clone() };
-    vec![once, offer(GrantScope::Session, ", until the session ends"), offer(GrantScope::Project, ", always in this project")]
+    let offer =
+        |scope, until: &str| ScopeOffer { scope, covers: format!("{covers}{until}"), key: key.clone() };
+    vec![
+        once,
+        offer(GrantScope::Session, ", until the session ends"),
+        offer(GrantScope::Project, ", always in this project"),
+    ]
 }
 
 /// The grant that covers a call: `a7`, or `grants.yaml`.

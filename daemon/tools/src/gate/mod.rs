@@ -42,7 +42,10 @@ impl Permit {
 
     /// The resolved path of the `index`th effect on a path.
     pub fn path(&self, index: usize) -> Result<&Path> {
-        self.paths.get(index).map(PathBuf::as_path).ok_or_else(|| AirError::internal("a permit without its path"))
+        self.paths
+            .get(index)
+            .map(PathBuf::as_path)
+            .ok_or_else(|| AirError::internal("a permit without its path"))
     }
 
     /// What the kernel holds a command of this call to.
@@ -116,7 +119,12 @@ pub(crate) async fn readmit(tool: &dyn Builtin, call: &Call<'_>, input: &Value) 
 }
 
 /// Judges a command that a tool runs under the permit of its call; what would have to be asked is refused.
-pub(crate) async fn admit_command(outer: &Permit, call: &Call<'_>, command: &str, cwd: &Path) -> Result<Permit> {
+pub(crate) async fn admit_command(
+    outer: &Permit,
+    call: &Call<'_>,
+    command: &str,
+    cwd: &Path,
+) -> Result<Permit> {
     let verdict = judge::judge_command(call.kit, call.context, command, cwd).await?;
     if verdict.decision.decision > Decision::Announce && verdict.decision.decision > outer.decision.decision {
         let text = format!("the tool's command `{command}`: {} Nothing was run.", verdict.decision.reason);
@@ -155,7 +163,8 @@ async fn ask(
     if answer.decision == Some(ApprovalDecision::Allow) {
         return Ok(format!("a{}", approval.n));
     }
-    let note = answer.note.as_deref().filter(|note| !note.is_empty()).map(|note| format!(" The user says: {note}"));
+    let note =
+        answer.note.as_deref().filter(|note| !note.is_empty()).map(|note| format!(" The user says: {note}"));
     let text = format!("the user said no to {}.{} Nothing was done.", plan.title, note.unwrap_or_default());
     Err(AirError::new(codes::TOOL_DENIED_BY_USER, text).into())
 }
@@ -166,7 +175,9 @@ fn denied(plan: &CallPlan, decision: &PermissionDecision, context: &CallContext)
     let nothing = if plan.command.is_some() { "Nothing was run." } else { "Nothing was done." };
     let text = format!("{}: {reason}. {nothing}", plan.title.lines().next().unwrap_or_default());
     let hint = match context.approve {
-        ApproveMode::Safe => "This session asks nobody (`--approve safe`): what would need a yes is refused. Reads, and writes inside the project, go through.",
+        ApproveMode::Safe => {
+            "This session asks nobody (`--approve safe`): what would need a yes is refused. Reads, and writes inside the project, go through."
+        }
         _ => "No approval can allow it. If the task needs it, finish as blocked and say so.",
     };
     AirError::new(codes::TOOL_DENIED, text).hint(hint)

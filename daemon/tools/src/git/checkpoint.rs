@@ -27,12 +27,14 @@ impl Git {
             .setting(format!("core.excludesFile={}", scratch.excludes.display()))
             .args(["add", "-A", "--ignore-errors", "--", "."])
             .env("GIT_INDEX_FILE", &scratch.index);
+        // A tree that is only compared need not outlive a power cut; it is waited for where it is kept.
+        let add = if name.is_none() { add.setting("core.fsync=none") } else { add };
         let added = add.run().await?;
         // 1: some file could not be read; the rest is in.
         if !added.ok && added.code != Some(1) {
             return Err(added.error("add"));
         }
-        let tree = write_tree(&repository, &scratch.index).await?;
+        let tree = write_tree(&repository, &scratch.index, name.is_some()).await?;
         let git_ref = match name {
             Some(name) => keep(&repository, &tree, name).await?,
             None => String::new(),
@@ -52,7 +54,11 @@ impl Git {
             text.push_str(&user_excludes());
             fs::write(&excludes, text).map_err(io)?;
             // The shadow's index is nobody else's: kept, it saves reading the files again.
-            let index = if repository.shadow { repository.git_dir.join("index") } else { folder.path().join("index") };
+            let index = if repository.shadow {
+                repository.git_dir.join("index")
+            } else {
+                folder.path().join("index")
+            };
             if !repository.shadow {
                 copy_index(&repository.git_dir.join("index"), &index).map_err(io)?;
             }
@@ -89,8 +95,11 @@ fn user_excludes() -> String {
     file.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default()
 }
 
-async fn write_tree(repository: &Repository, index: &Path) -> Result<String> {
+async fn write_tree(repository: &Repository, index: &Path, durable: bool) -> Result<String> {
     let mut call = repository.call().args(["write-tree"]).env("GIT_INDEX_FILE", index);
+    if !durable {
+        call = call.setting("core.fsync=none");
+    }
     if !repository.prefix.is_empty() {
         call = call.args([format!("--prefix={}", repository.prefix)]);
     }
@@ -108,7 +117,8 @@ async fn write_tree(repository: &Repository, index: &Path) -> Result<String> {
 
 /// Keeps a tree under a name, as a commit without a parent.
 async fn keep(repository: &Repository, tree: &str, name: &str) -> Result<String> {
-    let mut call = repository.call().args(["commit-tree", tree, "-m"]).args([format!("AirCoding checkpoint {name}")]);
+    let mut call =
+        repository.call().args(["commit-tree", tree, "-m"]).args([format!("AirCoding checkpoint {name}")]);
     for (key, value) in [
         ("GIT_AUTHOR_NAME", "AirCoding"),
         ("GIT_AUTHOR_EMAIL", "aircoding@localhost"),
@@ -128,7 +138,13 @@ fn check_name(name: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let fine = !name.is_empty()
         && name.chars().all(plain)
-        && name.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock") && !part.ends_with('.'))
+        && name.split('/').all(|part| {
+            !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock") && !part.ends_with('.')
+        })
         && !name.contains("..");
-    if fine { Ok(()) } else { Err(AirError::new(codes::USAGE_VALUE, format!("{name} cannot be the name of a checkpoint"))) }
+    if fine {
+        Ok(())
+    } else {
+        Err(AirError::new(codes::USAGE_VALUE, format!("{name} cannot be the name of a checkpoint")))
+    }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that tools make wherever they run, as patterns of gitignore(5).
-const ALWAYS: &str = "/.air/\n__pycache__/\nnode_modules/\n.pytest_cache/\n.mypy_cache/\n.ruff_cache/\n.air-*.tmp\n";
+const ALWAYS: &str =
+    "/.air/\n__pycache__/\nnode_modules/\n.pytest_cache/\n.mypy_cache/\n.ruff_cache/\n.air-*.tmp\n";
 
 /// How deep build folders are looked for, and how many folders are looked at.
 const DEPTH: usize = 4;
@@ -38,7 +39,9 @@ pub(super) fn patterns(root: &Path) -> String {
             continue;
         }
         if is_root && files.iter().any(|file| file.file_name() == "CMakeCache.txt") {
-            text.push_str("/CMakeCache.txt\n/CMakeFiles/\n/cmake_install.cmake\n/CTestTestfile.cmake\n/Testing/\n");
+            text.push_str(
+                "/CMakeCache.txt\n/CMakeFiles/\n/cmake_install.cmake\n/CTestTestfile.cmake\n/Testing/\n",
+            );
         }
         for file in &files {
             if file.metadata().is_ok_and(|meta| meta.len() > BIG) {
@@ -89,7 +92,12 @@ mod tests {
     #[test]
     fn build_folders_are_found_by_what_they_hold() {
         let root = tempfile::tempdir().unwrap();
-        for (file, text) in [("out/CMakeCache.txt", "x"), ("src/a.c", "x"), ("tar get/CACHEDIR.TAG", "x"), ("sub/repo/.git/HEAD", "x")] {
+        for (file, text) in [
+            ("out/CMakeCache.txt", "x"),
+            ("src/a.c", "x"),
+            ("tar get/CACHEDIR.TAG", "x"),
+            ("sub/repo/.git/HEAD", "x"),
+        ] {
             let path = root.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();

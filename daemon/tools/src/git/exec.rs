@@ -125,7 +125,10 @@ fn not_started(error: &std::io::Error) -> AirError {
 
 /// Whether a setting is one that every call here makes.
 pub(super) fn is_own_setting(key: &str, value: &str) -> bool {
-    SETTINGS.iter().filter_map(|setting| setting.split_once('=')).any(|(own, set)| own.eq_ignore_ascii_case(key) && set == value)
+    SETTINGS
+        .iter()
+        .filter_map(|setting| setting.split_once('='))
+        .any(|(own, set)| own.eq_ignore_ascii_case(key) && set == value)
 }
 
 /// A line of output without its end.

@@ -64,7 +64,8 @@ impl Git {
         if !git_dir.join("HEAD").exists() {
             std::fs::create_dir_all(&self.project_dir)
                 .map_err(|error| AirError::io(self.project_dir.display(), &error))?;
-            let call = Call::new(&self.project_dir).args(["init", "-q", "--bare", "--template="]).args([&git_dir]);
+            let call =
+                Call::new(&self.project_dir).args(["init", "-q", "--bare", "--template="]).args([&git_dir]);
             call.ok().await?;
         }
         let filters = filters(&git_dir).await?;
@@ -74,7 +75,10 @@ impl Git {
 
 /// The user's repository; `None` where git finds none, or the tree is one that it ignores.
 async fn of_user(root: &Path) -> Result<Option<Repository>> {
-    let done = Call::new(root).args(["rev-parse", "--absolute-git-dir", "--is-inside-work-tree", "--show-prefix"]).run().await?;
+    let done = Call::new(root)
+        .args(["rev-parse", "--absolute-git-dir", "--is-inside-work-tree", "--show-prefix"])
+        .run()
+        .await?;
     if !done.ok {
         return Ok(None);
     }
@@ -95,7 +99,14 @@ async fn of_user(root: &Path) -> Result<Option<Repository>> {
 
 /// Names of the filter drivers that are configured.
 async fn filters(directory: &Path) -> Result<Vec<String>> {
-    let call = Call::new(directory).args(["config", "-z", "--name-only", "--includes", "--get-regexp", r"^filter\."]);
+    let call = Call::new(directory).args([
+        "config",
+        "-z",
+        "--name-only",
+        "--includes",
+        "--get-regexp",
+        r"^filter\.",
+    ]);
     let done = call.run().await?;
     let mut names: Vec<String> = done
         .stdout

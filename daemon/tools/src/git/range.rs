@@ -45,7 +45,9 @@ impl Git {
     /// The trees of `A..B` or of one commit against the files as they are.
     async fn range(&self, root: &std::path::Path, range: &str) -> Result<(String, String)> {
         let unknown = |name: &str| {
-            let text = format!("`git.diff`: {name} is no commit of this repository. `range` takes `task`, `base`, a commit, or A..B.");
+            let text = format!(
+                "`git.diff`: {name} is no commit of this repository. `range` takes `task`, `base`, a commit, or A..B."
+            );
             AirError::new(codes::TOOL_INVALID_INPUT, text)
         };
         let repository = self.locate(root).await?;
@@ -54,7 +56,11 @@ impl Git {
             if name.starts_with('-') || name.is_empty() {
                 return Err(unknown(name));
             }
-            let done = repository.call().args(["rev-parse", "--verify", "-q", "--end-of-options", &spec]).run().await?;
+            let done = repository
+                .call()
+                .args(["rev-parse", "--verify", "-q", "--end-of-options", &spec])
+                .run()
+                .await?;
             if done.ok { Ok(line(&done.stdout)) } else { Err(unknown(name)) }
         };
         match range.split_once("..") {

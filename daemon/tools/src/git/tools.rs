@@ -54,7 +54,11 @@ fn read_only(name: &str, description: &str, schema: Value) -> ToolDefinition {
 impl Status {
     /// With its texts.
     pub fn new() -> Self {
-        Self(read_only("git.status", "Branch, and the files that differ from the last commit.", object(json!({}), &[])))
+        Self(read_only(
+            "git.status",
+            "Branch, and the files that differ from the last commit.",
+            object(json!({}), &[]),
+        ))
     }
 }
 
@@ -69,7 +73,11 @@ impl Diff {
             }),
             &[],
         );
-        Self(read_only("git.diff", "Shows what changed, new files included, as a patch of at most 40 KB.", schema))
+        Self(read_only(
+            "git.diff",
+            "Shows what changed, new files included, as a patch of at most 40 KB.",
+            schema,
+        ))
     }
 }
 
@@ -84,7 +92,11 @@ impl Log {
             }),
             &[],
         );
-        Self(read_only("git.log", "Commits, the newest first: hash, date, author, subject. 20 unless limit says otherwise.", schema))
+        Self(read_only(
+            "git.log",
+            "Commits, the newest first: hash, date, author, subject. 20 unless limit says otherwise.",
+            schema,
+        ))
     }
 }
 
@@ -97,14 +109,27 @@ impl Builtin for Status {
         Box::pin(async move { Ok(plan_of(input, "status", Vec::new())) })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, _: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        _: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let repository = call.kit.git.locate(&call.context.workspace_root).await?;
             if repository.shadow {
                 let content = "[no git repository here]".to_owned();
-                return Ok(ToolOutcome { summary: "no repository".to_owned(), content, ..ToolOutcome::default() });
+                return Ok(ToolOutcome {
+                    summary: "no repository".to_owned(),
+                    content,
+                    ..ToolOutcome::default()
+                });
             }
-            let out = repository.call().args(["status", "--porcelain=v1", "--branch", "--untracked-files=all", "--", "."]).ok().await?;
+            let out = repository
+                .call()
+                .args(["status", "--porcelain=v1", "--branch", "--untracked-files=all", "--", "."])
+                .ok()
+                .await?;
             let text = line(&out);
             let files = text.lines().count().saturating_sub(1);
             let branch = text.lines().next().unwrap_or_default().trim_start_matches("## ").to_owned();
@@ -125,7 +150,12 @@ impl Builtin for Diff {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let typed: DiffInput = parse("git.diff", &input)?;
             if let Some(path) = &typed.path {
@@ -135,7 +165,12 @@ impl Builtin for Diff {
         })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: DiffInput = parse("git.diff", &plan.input)?;
             let (from, to) = trees(call.kit, call.context, input.range.as_deref()).await?;
@@ -143,7 +178,11 @@ impl Builtin for Diff {
             let changes = call.kit.git.changes(&call.context.workspace_root, &from, &to, &paths).await?;
             let count = changes.files.len();
             if count == 0 {
-                return Ok(ToolOutcome { summary: "no changes".to_owned(), content: "[no changes]".to_owned(), ..ToolOutcome::default() });
+                return Ok(ToolOutcome {
+                    summary: "no changes".to_owned(),
+                    content: "[no changes]".to_owned(),
+                    ..ToolOutcome::default()
+                });
             }
             let mut content = format!("[{count} file{} changed]", if count == 1 { "" } else { "s" });
             for file in changes.files.iter().take(300) {
@@ -195,7 +234,12 @@ impl Builtin for Log {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let typed: LogInput = parse("git.log", &input)?;
             if let Some(path) = &typed.path {
@@ -205,13 +249,30 @@ impl Builtin for Log {
         })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: LogInput = parse("git.log", &plan.input)?;
             let repository = call.kit.git.locate(&call.context.workspace_root).await?;
             let limit = input.limit.unwrap_or(20);
-            let mut git = repository.call().args(["log", "--no-color", "--no-show-signature", "--date=short", "--format=%h %ad %an: %s", "-n"]);
-            git = git.args([limit.to_string()]).args(["--end-of-options"]).args(input.range.as_slice()).args(["--"]).args(input.path.as_slice());
+            let mut git = repository.call().args([
+                "log",
+                "--no-color",
+                "--no-show-signature",
+                "--date=short",
+                "--format=%h %ad %an: %s",
+                "-n",
+            ]);
+            git = git
+                .args([limit.to_string()])
+                .args(["--end-of-options"])
+                .args(input.range.as_slice())
+                .args(["--"])
+                .args(input.path.as_slice());
             let done = git.run().await?;
             let text = line(&done.stdout);
             let content = match (done.ok, text.is_empty()) {
@@ -221,7 +282,11 @@ impl Builtin for Log {
                 (false, _) if repository.shadow => "[no git repository here]".to_owned(),
                 (false, _) => return Err(done.error("log").into()),
             };
-            Ok(ToolOutcome { summary: format!("{} commits", text.lines().count()), content, ..ToolOutcome::default() })
+            Ok(ToolOutcome {
+                summary: format!("{} commits", text.lines().count()),
+                content,
+                ..ToolOutcome::default()
+            })
         })
     }
 }

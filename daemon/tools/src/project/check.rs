@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use air_contracts::AirError;
 use air_contracts::Result;
 use air_contracts::error::codes;
 use air_contracts::event::Intent;
 use air_contracts::port::{BoxFuture, CallPlan, ToolOutcome};
 use air_contracts::project::CheckKind;
 use air_contracts::tool::{CallContext, EffectClass, ToolCategory, ToolDefinition, ToolStatus};
-use air_contracts::AirError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -69,7 +69,14 @@ impl Check {
             &["name", "command", "purpose"],
         );
         let description = "Runs a check of the project for the runtime.";
-        Self(define(CHECK_TOOL, ToolCategory::Check, EffectClass::Command, "run checks in the sandbox", description, schema))
+        Self(define(
+            CHECK_TOOL,
+            ToolCategory::Check,
+            EffectClass::Command,
+            "run checks in the sandbox",
+            description,
+            schema,
+        ))
     }
 }
 
@@ -89,7 +96,12 @@ impl Builtin for Check {
         true
     }
 
-    fn plan<'a>(&'a self, kit: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        kit: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let typed: Input = parse(CHECK_TOOL, &input)?;
             let timeout_ms = typed.timeout_ms.unwrap_or(TIMEOUT);
@@ -103,7 +115,12 @@ impl Builtin for Check {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse(CHECK_TOOL, &plan.input)?;
             let cwd = directory(call.kit, call.context, input.purpose);
@@ -130,7 +147,12 @@ impl Builtin for Check {
         })
     }
 
-    fn conclude<'a>(&'a self, call: &'a Call<'a>, input: &'a Value, end: CommandEnd) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn conclude<'a>(
+        &'a self,
+        call: &'a Call<'a>,
+        input: &'a Value,
+        end: CommandEnd,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(conclude(call, input, end))
     }
 }
@@ -146,18 +168,23 @@ async fn conclude(call: &Call<'_>, input: &Value, end: CommandEnd) -> Step<ToolO
         return Err(AirError::new(codes::TOOL_INTERRUPTED, text).into());
     };
     if let Some(error) = &record.spawn_error {
-        return Err(AirError::new(codes::TOOL_SPAWN_FAILED, format!("the check {}: {error}", typed.name)).into());
+        return Err(
+            AirError::new(codes::TOOL_SPAWN_FAILED, format!("the check {}: {error}", typed.name)).into()
+        );
     }
     let report = report(call, Some(record), end.folder.as_ref()).await?;
-    if let Some(folder) = end.folder {
-        let _ = folder.remove(); // swept at the next start where it cannot go now
-    }
     let artifacts = report.artifact.into_iter().collect();
     let stopped = if record.cancelled {
         let reason = end.cancelled.as_deref().unwrap_or("it was told to end");
         Some((ToolStatus::Cancelled, AirError::new(codes::TOOL_CANCELLED, format!("cancelled: {reason}"))))
     } else if record.timed_out {
-        Some((ToolStatus::Error, AirError::new(codes::TOOL_TIMED_OUT, format!("the check {} was stopped at its time limit", typed.name))))
+        Some((
+            ToolStatus::Error,
+            AirError::new(
+                codes::TOOL_TIMED_OUT,
+                format!("the check {} was stopped at its time limit", typed.name),
+            ),
+        ))
     } else {
         None
     };
@@ -167,7 +194,8 @@ async fn conclude(call: &Call<'_>, input: &Value, end: CommandEnd) -> Step<ToolO
     }
     let passed = record.exit_code == Some(0);
     let build = call.kit.deps.build_dir(call.context);
-    let found = if passed { Vec::new() } else { instances(&report.output, &call.context.workspace_root, &build) };
+    let found =
+        if passed { Vec::new() } else { instances(&report.output, &call.context.workspace_root, &build) };
     let purpose = input.get("purpose").cloned().unwrap_or_default();
     let data = json!({ "name": typed.name, "purpose": purpose, "tests": counts(&report.output), "instances": found });
     Ok(ToolOutcome {

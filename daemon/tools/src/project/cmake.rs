@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::detect::{Tree, below, build, test};
 
-const FILES: &[&str] = &["CMakeLists.txt", "**/CMakeLists.txt", "CMakePresets.json", "**/*.cmake", "cmake/**"];
+const FILES: &[&str] =
+    &["CMakeLists.txt", "**/CMakeLists.txt", "CMakePresets.json", "**/*.cmake", "cmake/**"];
 
 /// Build, and tests where the project declares any.
 pub(super) fn checks(tree: &Tree<'_>) -> Vec<ProjectCheck> {
@@ -23,7 +24,9 @@ pub(super) fn checks(tree: &Tree<'_>) -> Vec<ProjectCheck> {
     let declares = |text: &str| {
         let code = text.lines().map(|line| line.split('#').next().unwrap_or_default().to_lowercase());
         let code: String = code.collect::<Vec<_>>().join("\n").split_whitespace().collect();
-        ["enable_testing(", "add_test(", "include(ctest)", "discover_tests("].iter().any(|call| code.contains(call))
+        ["enable_testing(", "add_test(", "include(ctest)", "discover_tests("]
+            .iter()
+            .any(|call| code.contains(call))
     };
     if declares(&text) || below(tree.root, "CMakeLists.txt", declares) {
         let files = [FILES, &["tests/**", "test/**"]].concat();
@@ -39,7 +42,8 @@ pub(super) fn checks(tree: &Tree<'_>) -> Vec<ProjectCheck> {
 /// another preset.
 fn preset(tree: &Tree<'_>) -> Option<String> {
     let file: Value = serde_json::from_str(&tree.text("CMakePresets.json")?).ok()?;
-    let list = |key: &str| file.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default().to_vec();
+    let list =
+        |key: &str| file.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default().to_vec();
     let configure = list("configurePresets");
     let used: Vec<String> = [list("buildPresets"), list("testPresets")]
         .concat()

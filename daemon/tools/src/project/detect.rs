@@ -53,7 +53,13 @@ pub(super) fn build(command: impl Into<String>, defined_by: &[&str]) -> ProjectC
     check("build", "builds without errors", CheckKind::Build, command, defined_by)
 }
 
-fn check(name: &str, claim: &str, kind: CheckKind, command: impl Into<String>, defined_by: &[&str]) -> ProjectCheck {
+fn check(
+    name: &str,
+    claim: &str,
+    kind: CheckKind,
+    command: impl Into<String>,
+    defined_by: &[&str],
+) -> ProjectCheck {
     ProjectCheck {
         name: name.to_owned(),
         claim: claim.to_owned(),
@@ -93,19 +99,30 @@ fn go(tree: &Tree<'_>) -> Vec<ProjectCheck> {
 }
 
 fn npm(tree: &Tree<'_>) -> Vec<ProjectCheck> {
-    let Some(package) = tree.text("package.json").and_then(|text| serde_json::from_str::<Value>(&text).ok()) else {
+    let Some(package) = tree.text("package.json").and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    else {
         return Vec::new();
     };
     let script = package.pointer("/scripts/test").and_then(Value::as_str).unwrap_or_default();
     if script.is_empty() || script.contains("no test specified") || !tree.runs("npm") {
         return Vec::new();
     }
-    vec![test("CI=1 npm test --silent", &["package.json", "test/**", "tests/**", "**/*.test.*", "**/*.spec.*"])]
+    vec![test(
+        "CI=1 npm test --silent",
+        &["package.json", "test/**", "tests/**", "**/*.test.*", "**/*.spec.*"],
+    )]
 }
 
 /// Files that define Python tests.
 const PYTHON_TESTS: &[&str] = &[
-    "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "**/conftest.py", "**/test_*.py", "**/*_test.py", "tests/**",
+    "pytest.ini",
+    "pyproject.toml",
+    "setup.cfg",
+    "tox.ini",
+    "**/conftest.py",
+    "**/test_*.py",
+    "**/*_test.py",
+    "tests/**",
 ];
 
 fn pytest(tree: &Tree<'_>) -> Vec<ProjectCheck> {
@@ -135,7 +152,10 @@ fn unittest(tree: &Tree<'_>) -> Vec<ProjectCheck> {
         (true, false) => " -s tests",
         (false, _) => "",
     };
-    vec![test(format!("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=. python3 -m unittest discover{from}"), PYTHON_TESTS)]
+    vec![test(
+        format!("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=. python3 -m unittest discover{from}"),
+        PYTHON_TESTS,
+    )]
 }
 
 fn has_python_tests(root: &Path, wanted: impl Fn(&str) -> bool) -> bool {
@@ -151,7 +171,9 @@ fn has_python_tests(root: &Path, wanted: impl Fn(&str) -> bool) -> bool {
 
 fn make(tree: &Tree<'_>) -> Vec<ProjectCheck> {
     let names = ["GNUmakefile", "makefile", "Makefile"];
-    let Some(text) = names.iter().find_map(|name| tree.text(name)).filter(|_| tree.runs("make")) else { return Vec::new() };
+    let Some(text) = names.iter().find_map(|name| tree.text(name)).filter(|_| tree.runs("make")) else {
+        return Vec::new();
+    };
     let target = ["check", "test"].into_iter().find(|target| has_target(&text, target));
     let files = ["Makefile", "makefile", "GNUmakefile", "*.mk", "**/*.mk", "tests/**", "test/**"];
     target.map(|target| test(format!("make {target}"), &files)).into_iter().collect()
@@ -160,7 +182,9 @@ fn make(tree: &Tree<'_>) -> Vec<ProjectCheck> {
 fn has_target(makefile: &str, target: &str) -> bool {
     makefile.lines().any(|line| {
         let Some((names, rest)) = line.split_once(':') else { return false };
-        !line.starts_with(['\t', ' ', '#', '.']) && !rest.starts_with('=') && names.split_whitespace().any(|name| name == target)
+        !line.starts_with(['\t', ' ', '#', '.'])
+            && !rest.starts_with('=')
+            && names.split_whitespace().any(|name| name == target)
     })
 }
 
@@ -196,7 +220,8 @@ mod tests {
         }
         let env = [("PATH".to_owned(), bin.to_string_lossy().into_owned())];
         let found = detect(&project, &env);
-        let found: Vec<(&str, &str)> = found.iter().map(|check| (check.name.as_str(), check.command.as_str())).collect();
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|check| (check.name.as_str(), check.command.as_str())).collect();
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for ((name, command), (wanted, part)) in found.iter().zip(expected) {
             assert!(name == wanted && command.contains(part), "{name}: {command}");
@@ -205,13 +230,19 @@ mod tests {
 
     #[test]
     fn each_build_system_has_its_checks() {
-        check(&[("CMakeLists.txt", "project(x)\nenable_testing()\n")], &[("build", "cmake -S . -B"), ("test", "ctest --test-dir")]);
+        check(
+            &[("CMakeLists.txt", "project(x)\nenable_testing()\n")],
+            &[("build", "cmake -S . -B"), ("test", "ctest --test-dir")],
+        );
         check(&[("CMakeLists.txt", "project(x)\n# enable_testing()\n")], &[("build", "cmake --build")]);
         check(&[("Makefile", "all:\n\ttrue\ncheck: all\n\ttrue\n")], &[("test", "make check")]);
         check(&[("Makefile", "test := 1\nall:\n\tcheck: no\n")], &[]);
         check(&[("Cargo.toml", "")], &[("test", "cargo test")]);
         check(&[("package.json", r#"{"scripts":{"test":"jest"}}"#)], &[("test", "npm test")]);
-        check(&[("package.json", r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#)], &[]);
+        check(
+            &[("package.json", r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#)],
+            &[],
+        );
         check(&[("tests/test_a.py", "def test(): pass")], &[("test", "pytest -q")]);
         check(&[("go.mod", "module x")], &[("build", "go build"), ("test", "go test")]);
         check(&[("README.md", "")], &[]);

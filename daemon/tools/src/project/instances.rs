@@ -11,7 +11,8 @@ pub(super) fn instances(output: &str, root: &Path, build_dir: &Path) -> Vec<Stri
     if !tests.is_empty() {
         return tests.into_iter().take(MOST).collect();
     }
-    let errors: BTreeSet<String> = output.lines().filter(|line| is_error(line)).map(|line| normalised(line, root, build_dir)).collect();
+    let errors: BTreeSet<String> =
+        output.lines().filter(|line| is_error(line)).map(|line| normalised(line, root, build_dir)).collect();
     if !errors.is_empty() {
         return errors.into_iter().take(MOST).collect();
     }
@@ -28,7 +29,18 @@ fn failed_test(line: &str) -> Option<String> {
     };
     // ctest: `2 - parser.number (Failed)`
     if let Some((head, tail)) = line.rsplit_once(" (")
-        && ["Failed)", "Timeout)", "SEGFAULT)", "Subprocess aborted)", "ILLEGAL)", "Exception)", "Not Run)", "NUMERICAL)"].iter().any(|word| tail.ends_with(word))
+        && [
+            "Failed)",
+            "Timeout)",
+            "SEGFAULT)",
+            "Subprocess aborted)",
+            "ILLEGAL)",
+            "Exception)",
+            "Not Run)",
+            "NUMERICAL)",
+        ]
+        .iter()
+        .any(|word| tail.ends_with(word))
         && let Some((number, test)) = head.split_once(" - ")
         && number.trim().parse::<u32>().is_ok()
     {
@@ -39,11 +51,18 @@ fn failed_test(line: &str) -> Option<String> {
         return Some(test.to_owned());
     }
     // pytest: `FAILED tests/test_a.py::test_b - assert …`
-    if let Some(rest) = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR ")).filter(|rest| rest.contains("::") || rest.contains(".py")) {
+    if let Some(rest) = line
+        .strip_prefix("FAILED ")
+        .or_else(|| line.strip_prefix("ERROR "))
+        .filter(|rest| rest.contains("::") || rest.contains(".py"))
+    {
         return name(rest);
     }
     // unittest: `FAIL: test_a (tests.test_a.A)`
-    if let Some(rest) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ").filter(|rest| rest.starts_with("test"))) {
+    if let Some(rest) = line
+        .strip_prefix("FAIL: ")
+        .or_else(|| line.strip_prefix("ERROR: ").filter(|rest| rest.starts_with("test")))
+    {
         return name(rest);
     }
     // go: `--- FAIL: TestA (0.00s)`
@@ -51,15 +70,31 @@ fn failed_test(line: &str) -> Option<String> {
         return name(rest);
     }
     // gtest: `[  FAILED  ] Suite.Name (3 ms)`; the summary line counts tests instead.
-    let rest = line.strip_prefix("[  FAILED  ] ").filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))?;
+    let rest =
+        line.strip_prefix("[  FAILED  ] ").filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))?;
     name(rest)
 }
 
 fn is_error(line: &str) -> bool {
     let line = line.trim_start();
-    ["error:", "Error:", "error[", "CMake Error", "undefined reference", "fatal error", "FAIL", "not ok", "Assertion", "assertion", "Traceback", "panicked at", "AddressSanitizer", "runtime error"]
-        .iter()
-        .any(|mark| line.contains(mark))
+    [
+        "error:",
+        "Error:",
+        "error[",
+        "CMake Error",
+        "undefined reference",
+        "fatal error",
+        "FAIL",
+        "not ok",
+        "Assertion",
+        "assertion",
+        "Traceback",
+        "panicked at",
+        "AddressSanitizer",
+        "runtime error",
+    ]
+    .iter()
+    .any(|mark| line.contains(mark))
 }
 
 /// A line without what changes from run to run: places, numbers, addresses.
@@ -68,7 +103,9 @@ fn normalised(line: &str, root: &Path, build_dir: &Path) -> String {
     for (path, name) in [(build_dir, "<build>"), (root, "")] {
         let path = path.to_string_lossy();
         if path.len() > 1 {
-            text = text.replace(&format!("{path}/"), if name.is_empty() { "" } else { "<build>/" }).replace(path.as_ref(), name);
+            text = text
+                .replace(&format!("{path}/"), if name.is_empty() { "" } else { "<build>/" })
+                .replace(path.as_ref(), name);
         }
     }
     let mut out = String::with_capacity(text.len());
@@ -97,7 +134,10 @@ mod tests {
 
     #[test]
     fn failing_tests_are_named() {
-        check("The following tests FAILED:\n\t  2 - parser.number (Failed)\n\t 3 - calc (SEGFAULT)\n", &["calc", "parser.number"]);
+        check(
+            "The following tests FAILED:\n\t  2 - parser.number (Failed)\n\t 3 - calc (SEGFAULT)\n",
+            &["calc", "parser.number"],
+        );
         check("test a::b ... FAILED\ntest c ... ok\n", &["a::b"]);
         check("FAILED tests/test_a.py::test_b - assert 1 == 2\n", &["tests/test_a.py::test_b"]);
         check("FAIL: test_a (tests.test_a.A.test_a)\n", &["test_a"]);

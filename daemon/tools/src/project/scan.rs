@@ -22,7 +22,14 @@ impl Scan {
     pub fn new() -> Self {
         let description = "Languages, build system, checks and top-level folders of the project.";
         let schema = object(json!({}), &[]);
-        Self(define("project.scan", ToolCategory::Project, EffectClass::Pure, "read inside the workspace", description, schema))
+        Self(define(
+            "project.scan",
+            ToolCategory::Project,
+            EffectClass::Pure,
+            "read inside the workspace",
+            description,
+            schema,
+        ))
     }
 }
 
@@ -35,7 +42,12 @@ impl Builtin for Scan {
         Box::pin(async move { Ok(plan_of(input, "project", vec![effect(EffectKind::Read, ".")])) })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, _: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        _: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let root = call.context.workspace_root.clone();
             let profile = blocking(move || profile(&root)).await?;
@@ -97,8 +109,10 @@ fn profile(root: &Path) -> ProjectProfile {
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
-        let ending = entry.path().extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
-        if let Some((language, _)) = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str())) {
+        let ending =
+            entry.path().extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+        if let Some((language, _)) = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending.as_str()))
+        {
             *counts.entry(language).or_default() += 1;
         }
         let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
@@ -111,11 +125,20 @@ fn profile(root: &Path) -> ProjectProfile {
         let c = counts.remove("c").unwrap_or(0);
         *counts.entry("c++").or_default() += c;
     }
-    let mut languages: Vec<(usize, &str)> = counts.into_iter().map(|(language, count)| (count, language)).collect();
+    let mut languages: Vec<(usize, &str)> =
+        counts.into_iter().map(|(language, count)| (count, language)).collect();
     languages.sort_by(|a, b| b.cmp(a));
     ProjectProfile {
         languages: languages.into_iter().take(4).map(|(_, language)| language.to_owned()).collect(),
-        build_systems: BUILD_SYSTEMS.iter().filter(|(file, _)| root.join(file).exists()).map(|(_, name)| (*name).to_owned()).collect(),
-        layout: folders.into_iter().take(12).map(|(folder, count)| format!("{folder}/ {count} files")).collect(),
+        build_systems: BUILD_SYSTEMS
+            .iter()
+            .filter(|(file, _)| root.join(file).exists())
+            .map(|(_, name)| (*name).to_owned())
+            .collect(),
+        layout: folders
+            .into_iter()
+            .take(12)
+            .map(|(folder, count)| format!("{folder}/ {count} files"))
+            .collect(),
     }
 }

@@ -5,6 +5,7 @@ use air_contracts::event::{DiagnosticRecorded, NewEvent, ToolCompleted, ToolFail
 use air_contracts::port::ToolOutcome;
 use air_contracts::tool::{CallContext, ToolResultEnvelope, ToolStatus};
 use air_contracts::{AirError, Result};
+use air_rt::OnCancel;
 use air_store::ToolRunRow;
 use serde_json::Value;
 
@@ -36,7 +37,12 @@ pub(super) fn error_text(error: &AirError) -> String {
 
 impl Inner {
     /// Logs the result of a call and gives its envelope.
-    pub(super) async fn finish(&self, run: &Run, ending: Ending, result: Step<ToolOutcome>) -> ToolResultEnvelope {
+    pub(super) async fn finish(
+        &self,
+        run: &Run,
+        ending: Ending,
+        result: Step<ToolOutcome>,
+    ) -> ToolResultEnvelope {
         let logged = match result {
             Ok(outcome) => {
                 self.repeats.succeeded(&run.context);
@@ -44,8 +50,25 @@ impl Inner {
             }
             Err(failure) => self.fail(run, &ending, *failure, None, Vec::new()).await,
         };
-        // Without its event there is no result: the run is unfinished, and is reconciled at the next start.
-        logged.unwrap_or_else(|error| self.unrecorded(&ending.tool, error))
+        match logged {
+            Ok(envelope) => {
+                self.discard(&envelope);
+                envelope
+            }
+            // Without its event there is no result: the run is unfinished, and is reconciled at the next start.
+            Err(error) => self.unrecorded(&ending.tool, error),
+        }
+    }
+
+    /// Takes the folder of a command away once its result is in the log. One in the background keeps it.
+    fn discard(&self, envelope: &ToolResultEnvelope) {
+        let background = envelope.data.get("background").is_some();
+        let Some(folder) = self.kit.runner.folder(envelope.run_id).filter(|_| !background) else { return };
+        let remove = async move {
+            // One that cannot go now is swept at a later start.
+            let _ = crate::kit::blocking(move || folder.remove()).await;
+        };
+        drop(self.kit.deps.tasks.spawn("remove run folder", OnCancel::Finish, remove));
     }
 
     /// Logs a call that had no effect: it was refused, or it is wrong.
@@ -130,8 +153,11 @@ impl Inner {
         let mut content = kit.redact(&content.unwrap_or_else(|| error_text(&error)));
         error.message = kit.redact(&error.message);
         // The lines of a file stand in the content; the error keeps what is short.
-        error.hints = error.hints.iter().map(|hint| kit.redact(hint)).filter(|hint| hint.len() <= 300).collect();
-        if status == ToolStatus::Error && self.repeats.failed(&run.context, &ending.tool, &ending.input_text, &error.code) {
+        error.hints =
+            error.hints.iter().map(|hint| kit.redact(hint)).filter(|hint| hint.len() <= 300).collect();
+        if status == ToolStatus::Error
+            && self.repeats.failed(&run.context, &ending.tool, &ending.input_text, &error.code)
+        {
             content.push('\n');
             content.push_str(REMARK);
         }
@@ -176,7 +202,13 @@ impl Inner {
         self.kit.deps.store.artifact_event(artifact, Some(run.context.session_id), Some(run.run_id), source)
     }
 
-    async fn stored_text(&self, run: &Run, tool: &str, text: String, events: &mut Vec<NewEvent>) -> Result<Stored<String>> {
+    async fn stored_text(
+        &self,
+        run: &Run,
+        tool: &str,
+        text: String,
+        events: &mut Vec<NewEvent>,
+    ) -> Result<Stored<String>> {
         let name = format!("result of r{}", run.n);
         let (stored, artifact) = self.kit.deps.store.store_value(text, &name).await?;
         events.extend(artifact.map(|artifact| self.artifact_event(run, tool, &artifact)));
@@ -189,7 +221,11 @@ impl Inner {
     }
 
     /// Moves a long input to an artifact; what comes back is the event of it.
-    pub(super) async fn outline_input(&self, run: &Run, started: &mut ToolStarted) -> Result<Option<NewEvent>> {
+    pub(super) async fn outline_input(
+        &self,
+        run: &Run,
+        started: &mut ToolStarted,
+    ) -> Result<Option<NewEvent>> {
         let Stored::Inline { value } = &started.input else { return Ok(None) };
         if value.to_string().len() <= INLINE_LIMIT {
             return Ok(None);

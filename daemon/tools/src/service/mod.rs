@@ -56,7 +56,8 @@ impl ToolService {
         let mut registry = Registry::default();
         let own: [Arc<dyn crate::tool::Builtin>; 2] =
             [Arc::new(crate::ask::Ask::new()), Arc::new(crate::artifact::Create::new())];
-        let groups = [crate::fs::tools(), crate::shell::tools(), crate::git::tools(), crate::project::tools()];
+        let groups =
+            [crate::fs::tools(), crate::shell::tools(), crate::git::tools(), crate::project::tools()];
         for tool in groups.into_iter().flatten().chain(own) {
             registry.add(tool);
         }
@@ -114,7 +115,6 @@ impl ToolService {
         }
         Ok(swept)
     }
-
 }
 
 impl Inner {
@@ -192,7 +192,11 @@ impl ToolExecutor for ToolService {
         Box::pin(async move { self.inner.cancel(scope, &reason).await })
     }
 
-    fn checkpoint<'a>(&'a self, workspace: &'a WorkspaceRef, name: Option<&'a str>) -> BoxFuture<'a, Result<Checkpoint>> {
+    fn checkpoint<'a>(
+        &'a self,
+        workspace: &'a WorkspaceRef,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Checkpoint>> {
         Box::pin(self.inner.kit.git.checkpoint(&workspace.root, name))
     }
 

@@ -94,7 +94,9 @@ impl Inner {
     }
 
     /// Waits for the result of the leader; `None` when it went away without one.
-    pub(super) async fn follow(mut receiver: watch::Receiver<Option<ToolResultEnvelope>>) -> Option<ToolResultEnvelope> {
+    pub(super) async fn follow(
+        mut receiver: watch::Receiver<Option<ToolResultEnvelope>>,
+    ) -> Option<ToolResultEnvelope> {
         loop {
             if let Some(envelope) = receiver.borrow_and_update().clone() {
                 return Some(envelope);
@@ -177,13 +179,17 @@ impl Inner {
         let role = run.context.role;
         let (tool, mapped) = {
             let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
-            registry.find(name).ok_or_else(|| registry.unknown(name, |name| self.toolsets.allows(role, name)))?
+            registry
+                .find(name)
+                .ok_or_else(|| registry.unknown(name, |name| self.toolsets.allows(role, name)))?
         };
         let definition = tool.definition();
         started.tool.clone_from(&definition.name);
         started.class = definition.class;
         started.aliases.extend(mapped);
-        if !self.toolsets.allows(role, &definition.name) || (tool.only_runtime() && role != air_contracts::task::AgentRole::Runtime) {
+        if !self.toolsets.allows(role, &definition.name)
+            || (tool.only_runtime() && role != air_contracts::task::AgentRole::Runtime)
+        {
             let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
             let mut error = registry.unknown(name, |name| self.toolsets.allows(role, name));
             error.message = format!("`{}` is not a tool of this role. {}", definition.name, error.message);
@@ -242,7 +248,8 @@ impl Inner {
             let result = ready.tool.execute(&ready.permit, &call, ready.plan).await;
             let elapsed = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             let may_write = ready.permit.may_write();
-            let ending = super::finish::Ending { tool: tool_name, input_text, elapsed, may_write, reconciled: "" };
+            let ending =
+                super::finish::Ending { tool: tool_name, input_text, elapsed, may_write, reconciled: "" };
             let envelope = inner.finish(&run, ending, result).await;
             leader.give(&envelope);
             envelope
@@ -269,7 +276,8 @@ impl Inner {
 
     /// The envelope of a call that is not in the log.
     pub(super) fn unrecorded(&self, tool: &str, error: AirError) -> ToolResultEnvelope {
-        let status = if error.is(codes::DAEMON_STOPPING) { ToolStatus::Interrupted } else { ToolStatus::Error };
+        let status =
+            if error.is(codes::DAEMON_STOPPING) { ToolStatus::Interrupted } else { ToolStatus::Error };
         ToolResultEnvelope {
             run_id: ToolRunId::from_uuid(self.kit.deps.ids.next()),
             run_ref: 0,
@@ -331,7 +339,12 @@ impl Inner {
     }
 
     /// An event about a call.
-    pub(super) fn event(&self, context: &CallContext, tool: &str, body: impl Into<air_contracts::event::EventBody>) -> NewEvent {
+    pub(super) fn event(
+        &self,
+        context: &CallContext,
+        tool: &str,
+        body: impl Into<air_contracts::event::EventBody>,
+    ) -> NewEvent {
         let source = EventSource::new(SourceKind::Tool, tool);
         NewEvent::new(context.session_id, source, body).task(context.task_id).agent(context.agent_id)
     }

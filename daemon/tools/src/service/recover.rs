@@ -34,7 +34,11 @@ struct Found {
 
 impl Inner {
     /// The result of a call of an earlier life; `None` where the log knows no such run.
-    pub(super) async fn recover(self: Arc<Self>, context: CallContext, call_id: String) -> Option<ToolResultEnvelope> {
+    pub(super) async fn recover(
+        self: Arc<Self>,
+        context: CallContext,
+        call_id: String,
+    ) -> Option<ToolResultEnvelope> {
         let key = (context.turn_id, context.task_id, call_id);
         let sender = loop {
             match self.place(&key) {
@@ -104,7 +108,10 @@ impl Inner {
             registry.find(&row.started.tool).map(|(tool, _)| tool)
         };
         let Some(tool) = tool else {
-            let text = format!("`{}` is no tool of this version: the outcome of r{} is unknown.", row.started.tool, run.n);
+            let text = format!(
+                "`{}` is no tool of this version: the outcome of r{} is unknown.",
+                row.started.tool, run.n
+            );
             let result = Err(AirError::new(codes::TOOL_INTERRUPTED, text).into());
             return Ok(Found { result, how: "", may_write: true });
         };
@@ -113,7 +120,11 @@ impl Inner {
             (EffectClass::Command, Intent::Command { background, .. }) => {
                 self.look_at_command(run, tool.as_ref(), input, *background).await
             }
-            _ => Ok(Found { result: self.again(run, tool.as_ref(), input).await, how: "run again", may_write: false }),
+            _ => Ok(Found {
+                result: self.again(run, tool.as_ref(), input).await,
+                how: "run again",
+                may_write: false,
+            }),
         }
     }
 
@@ -138,7 +149,9 @@ impl Inner {
         let result = if found.iter().all(|state| *state == FileState::Applied) {
             Ok(self.applied(run, files, &names))
         } else if found.iter().all(|state| *state == FileState::Untouched) {
-            let text = format!("the runtime went down before {names} was written: it is as it was before the call. Make the call again.");
+            let text = format!(
+                "the runtime went down before {names} was written: it is as it was before the call. Make the call again."
+            );
             Err(Failure::of(AirError::new(codes::TOOL_INTERRUPTED, text)))
         } else {
             let foreign = files.iter().zip(&found).filter(|(_, state)| **state == FileState::Foreign);
@@ -154,7 +167,8 @@ impl Inner {
 
     fn applied(&self, run: &Run, files: &[FileIntent], names: &str) -> ToolOutcome {
         let root = &run.context.workspace_root;
-        let seen = files.iter().filter_map(|file| Some((root.join(file.path.to_path()), file.after.clone()?)));
+        let seen =
+            files.iter().filter_map(|file| Some((root.join(file.path.to_path()), file.after.clone()?)));
         let seen: Vec<_> = seen.collect();
         for (path, _) in &seen {
             if let Ok(bytes) = std::fs::read(path) {
@@ -171,7 +185,13 @@ impl Inner {
     }
 
     /// The exit file, the living launcher, or what is left.
-    async fn look_at_command(&self, run: &Run, tool: &dyn Builtin, input: &Value, background: bool) -> Result<Found> {
+    async fn look_at_command(
+        &self,
+        run: &Run,
+        tool: &dyn Builtin,
+        input: &Value,
+        background: bool,
+    ) -> Result<Found> {
         let call = run.call(self);
         let mut how = "exit file";
         let end = match self.kit.runner.folder(run.run_id) {
@@ -188,7 +208,11 @@ impl Inner {
                     let ended = wait_for(&mut running, &run.cancel, Follower::new(&call)).await?;
                     CommandEnd { ended, folder: Some(folder), cancelled: run.cancel.reason() }
                 }
-                other => CommandEnd { ended: Ended::from_state(other, None), folder: Some(folder), cancelled: None },
+                other => CommandEnd {
+                    ended: Ended::from_state(other, None),
+                    folder: Some(folder),
+                    cancelled: None,
+                },
             },
         };
         let may_write = !matches!(end.ended, Ended::NotStarted);

@@ -52,7 +52,10 @@ mod tests {
         assert!(cut.tail.ends_with("line 1000"), "{}", cut.tail);
         let (lines, _, next) = cut.left_out.unwrap();
         assert_eq!((next, lines), (14, 1_000 - 13 - cut.tail.lines().count()));
-        assert_eq!(both_ends("a\nb\n", 100), Cut { head: "a\nb".into(), tail: String::new(), left_out: None });
+        assert_eq!(
+            both_ends("a\nb\n", 100),
+            Cut { head: "a\nb".into(), tail: String::new(), left_out: None }
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! How a command ended, and the text that says so.
 
+use air_contracts::Result;
 use air_contracts::artifact::ArtifactRef;
 use air_contracts::event::CommandOutcome;
-use air_contracts::Result;
 use air_sandbox::{ExitRecord, FilesystemLimit, NetworkLimit, RunFolder, RunState};
 
 use super::clean::{Clean, clean};
@@ -62,7 +62,11 @@ pub(crate) struct Report {
 }
 
 /// Reads the output and writes the report. Output above what is shown becomes an artifact.
-pub(crate) async fn report(call: &Call<'_>, record: Option<&ExitRecord>, folder: Option<&RunFolder>) -> Result<Report> {
+pub(crate) async fn report(
+    call: &Call<'_>,
+    record: Option<&ExitRecord>,
+    folder: Option<&RunFolder>,
+) -> Result<Report> {
     let output = read(call, folder).await?;
     let outcome = outcome(record, output.total);
     let facts = facts(record, &outcome, &output);
@@ -82,7 +86,13 @@ struct Output {
 }
 
 async fn read(call: &Call<'_>, folder: Option<&RunFolder>) -> Result<Output> {
-    let nothing = || Output { total: 0, lines: 0, shown: "[no output]".to_owned(), text: String::new(), artifact: None };
+    let nothing = || Output {
+        total: 0,
+        lines: 0,
+        shown: "[no output]".to_owned(),
+        text: String::new(),
+        artifact: None,
+    };
     let Some(folder) = folder else { return Ok(nothing()) };
     // Short output, the common case, is read in place.
     let total = folder.output_len()?;
@@ -148,7 +158,14 @@ fn outcome(record: Option<&ExitRecord>, total: u64) -> CommandOutcome {
             survivors: record.survivors,
             wall_ms: record.wall_ms,
         },
-        None => CommandOutcome { exit_code: None, signal: None, timed_out: false, output_bytes: total, survivors: 0, wall_ms: 0 },
+        None => CommandOutcome {
+            exit_code: None,
+            signal: None,
+            timed_out: false,
+            output_bytes: total,
+            survivors: 0,
+            wall_ms: 0,
+        },
     }
 }
 
@@ -208,7 +225,10 @@ fn notes(record: Option<&ExitRecord>, output: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if record.survivors > 0 {
         let word = if record.survivors == 1 { "process was" } else { "processes were" };
-        notes.push(format!("{} background {word} ended with the shell; background true keeps them", record.survivors));
+        notes.push(format!(
+            "{} background {word} ended with the shell; background true keeps them",
+            record.survivors
+        ));
     }
     if let Some(error) = &record.output_error {
         notes.push(format!("the output is not whole: {error}"));
@@ -216,12 +236,25 @@ fn notes(record: Option<&ExitRecord>, output: &str) -> Vec<String> {
     let failed = record.exit_code != Some(0);
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let offline = !matches!(record.sandbox.network, NetworkLimit::Open | NetworkLimit::NotEnforced);
-    let no_network = ["Could not resolve", "Failed to connect", "Temporary failure in name resolution", "Network is unreachable", "Couldn't connect", "getaddrinfo", "ENETUNREACH", "EAI_AGAIN", "Name or service not known"];
+    let no_network = [
+        "Could not resolve",
+        "Failed to connect",
+        "Temporary failure in name resolution",
+        "Network is unreachable",
+        "Couldn't connect",
+        "getaddrinfo",
+        "ENETUNREACH",
+        "EAI_AGAIN",
+        "Name or service not known",
+    ];
     if failed && offline && says(&no_network) {
         notes.push("sandbox: the network is off for this run".to_owned());
     }
     let confined = record.sandbox.filesystem != FilesystemLimit::None;
-    if failed && confined && says(&["Permission denied", "Read-only file system", "EACCES", "EROFS", "Operation not permitted"]) {
+    if failed
+        && confined
+        && says(&["Permission denied", "Read-only file system", "EACCES", "EROFS", "Operation not permitted"])
+    {
         notes.push("sandbox: only the workspace, temporary files and tool caches can be written".to_owned());
     }
     if record.exit_code == Some(127)

@@ -22,9 +22,28 @@ const FIXED: &[(&str, &str)] = &[
 /// Names that tell a command about the runtime, or about the terminal that started it, or that change
 /// which repository git works on.
 const DROPPED: &[&str] = &[
-    "AIR_HOME", "AIR_SOCKET", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "GIT_DIR",
-    "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "BASH_ENV", "ENV", "PROMPT_COMMAND",
-    "OLDPWD", "PWD", "SHLVL", "_", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+    "AIR_HOME",
+    "AIR_SOCKET",
+    "SSH_AUTH_SOCK",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "OLDPWD",
+    "PWD",
+    "SHLVL",
+    "_",
+    "NOTIFY_SOCKET",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "LISTEN_FDNAMES",
 ];
 
 /// The environment for commands: without secrets, with what never waits for a person.
@@ -47,8 +66,15 @@ mod tests {
 
     #[test]
     fn secrets_and_prompts_are_taken_out() {
-        let from = [("PATH", "/bin"), ("OPENAI_API_KEY", "sk-1"), ("PAGER", "less"), ("AIR_SOCKET", "/x"), ("TMPDIR", "/t")];
-        let from: Vec<_> = from.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let from = [
+            ("PATH", "/bin"),
+            ("OPENAI_API_KEY", "sk-1"),
+            ("PAGER", "less"),
+            ("AIR_SOCKET", "/x"),
+            ("TMPDIR", "/t"),
+        ];
+        let from: Vec<_> =
+            from.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let env = command_env(&from, Path::new("/private"));
         let get = |name: &str| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         assert_eq!(get("PATH"), Some("/bin"));

@@ -62,7 +62,14 @@ impl List {
     /// With its texts.
     pub fn new() -> Self {
         let description = "Lists the commands of this session that run in the background.";
-        Self(define("process.list", ToolCategory::Shell, EffectClass::Pure, "look at own commands", description, object(json!({}), &[])))
+        Self(define(
+            "process.list",
+            ToolCategory::Shell,
+            EffectClass::Pure,
+            "look at own commands",
+            description,
+            object(json!({}), &[]),
+        ))
     }
 }
 
@@ -79,7 +86,14 @@ impl Output {
             &["id"],
         );
         let description = "Output of a command: what is new since the last call, or from a line on. 20 KB a call. Works for running and for ended commands.";
-        let definition = define("process.output", ToolCategory::Shell, EffectClass::Pure, "look at own commands", description, schema);
+        let definition = define(
+            "process.output",
+            ToolCategory::Shell,
+            EffectClass::Pure,
+            "look at own commands",
+            description,
+            schema,
+        );
         Self { definition, read_up_to: Mutex::default() }
     }
 }
@@ -89,7 +103,14 @@ impl Kill {
     pub fn new() -> Self {
         let schema = object(json!({ "id": { "type": "string", "description": "`r41`" } }), &["id"]);
         let description = "Ends a command that runs in the background, with everything that it started.";
-        Self(define("process.kill", ToolCategory::Shell, EffectClass::Pure, "end own commands", description, schema))
+        Self(define(
+            "process.kill",
+            ToolCategory::Shell,
+            EffectClass::Pure,
+            "end own commands",
+            description,
+            schema,
+        ))
     }
 }
 
@@ -117,7 +138,12 @@ impl Builtin for List {
         Box::pin(async move { Ok(plan_of(input, "commands in the background", Vec::new())) })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, _: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        _: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let mut text = String::new();
             let mut count = 0;
@@ -131,7 +157,8 @@ impl Builtin for List {
                 count += 1;
                 let _ = write!(text, "\nr{} · {}", row.started.n, row.started.title);
             }
-            let content = if count == 0 { "[nothing runs]".to_owned() } else { format!("[{count} running]{text}") };
+            let content =
+                if count == 0 { "[nothing runs]".to_owned() } else { format!("[{count} running]{text}") };
             Ok(ToolOutcome { summary: format!("{count} running"), content, ..ToolOutcome::default() })
         })
     }
@@ -149,7 +176,12 @@ impl Builtin for Output {
         })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: OutputInput = parse("process.output", &plan.input)?;
             let row = find(call.kit, call.context, &input.id).await?;
@@ -208,7 +240,9 @@ async fn look(call: &Call<'_>, row: &ToolRunRow) -> Result<Now> {
     let lines = match (row.artifacts.first(), &row.content) {
         (Some(artifact), _) => lines_of(call.kit, &store.read_artifact(artifact).await?),
         // Output that is not too long stands in the result, below its header.
-        (None, Some(content)) => store.load_value(content).await?.lines().skip(1).map(str::to_owned).collect(),
+        (None, Some(content)) => {
+            store.load_value(content).await?.lines().skip(1).map(str::to_owned).collect()
+        }
         (None, None) => Vec::new(),
     };
     Ok(Now { facts, running: false, lines })
@@ -246,14 +280,29 @@ impl Output {
         }
         let mut table = self.read_up_to.lock().unwrap_or_else(PoisonError::into_inner);
         table.insert(row.started.run_id, last);
-        let nothing = if now.running { "\n[no new output]" } else if total == 0 { "\n[no output]" } else { "\n[no further output]" };
-        let range = if body.is_empty() { String::new() } else { format!(" · lines {}-{last} of {total}", first + 1) };
+        let nothing = if now.running {
+            "\n[no new output]"
+        } else if total == 0 {
+            "\n[no output]"
+        } else {
+            "\n[no further output]"
+        };
+        let range = if body.is_empty() {
+            String::new()
+        } else {
+            format!(" · lines {}-{last} of {total}", first + 1)
+        };
         let mut content = format!("[{}{range} · r{}]", now.facts, row.started.n);
         content.push_str(if body.is_empty() { nothing } else { &body });
         if last < total {
             let _ = write!(content, "\n[{} lines left: offset {}]", total - last, last + 1);
         }
-        Ok(ToolOutcome { summary: now.facts.clone(), content, data: json!({ "running": now.running }), ..ToolOutcome::default() })
+        Ok(ToolOutcome {
+            summary: now.facts.clone(),
+            content,
+            data: json!({ "running": now.running }),
+            ..ToolOutcome::default()
+        })
     }
 }
 
@@ -269,15 +318,26 @@ impl Builtin for Kill {
         })
     }
 
-    fn execute<'a>(&'a self, _: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        _: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let KillInput { id } = parse("process.kill", &plan.input)?;
             let row = find(call.kit, call.context, &id).await?;
             let n = row.started.n;
             let done = |what: &str| {
-                Ok(ToolOutcome { summary: what.to_owned(), content: format!("[r{n} {what}]"), ..ToolOutcome::default() })
+                Ok(ToolOutcome {
+                    summary: what.to_owned(),
+                    content: format!("[r{n} {what}]"),
+                    ..ToolOutcome::default()
+                })
             };
-            let Some(folder) = call.kit.runner.folder(row.started.run_id) else { return done("had ended already") };
+            let Some(folder) = call.kit.runner.folder(row.started.run_id) else {
+                return done("had ended already");
+            };
             let asked = folder.clone();
             if !blocking(move || asked.cancel()).await?? {
                 return done("had ended already");

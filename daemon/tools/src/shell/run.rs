@@ -87,14 +87,25 @@ impl Builtin for Run {
         &self.0
     }
 
-    fn plan<'a>(&'a self, _: &'a Kit, context: &'a CallContext, mut input: Value) -> BoxFuture<'a, Result<CallPlan>> {
+    fn plan<'a>(
+        &'a self,
+        _: &'a Kit,
+        context: &'a CallContext,
+        mut input: Value,
+    ) -> BoxFuture<'a, Result<CallPlan>> {
         Box::pin(async move {
             let typed: Input = parse("shell.run", &input)?;
             if typed.command.trim().is_empty() {
-                return Err(AirError::new(codes::TOOL_INVALID_INPUT, "`shell.run`: `command` is empty. Nothing was run."));
+                return Err(AirError::new(
+                    codes::TOOL_INVALID_INPUT,
+                    "`shell.run`: `command` is empty. Nothing was run.",
+                ));
             }
             if typed.command.contains('\0') {
-                return Err(AirError::new(codes::TOOL_INVALID_INPUT, "`shell.run`: `command` holds a NUL character. Nothing was run."));
+                return Err(AirError::new(
+                    codes::TOOL_INVALID_INPUT,
+                    "`shell.run`: `command` holds a NUL character. Nothing was run.",
+                ));
             }
             let cwd = typed.cwd(&context.workspace_root);
             let mut effects = Vec::new();
@@ -107,17 +118,24 @@ impl Builtin for Run {
             input["timeout_ms"] = timeout_ms.into();
             let mut plan = plan_of(input, title(&typed.command), effects);
             plan.command = Some((typed.command.clone(), cwd.clone()));
-            plan.intent = Intent::Command { command: typed.command, cwd, timeout_ms, background: typed.background };
+            plan.intent =
+                Intent::Command { command: typed.command, cwd, timeout_ms, background: typed.background };
             Ok(plan)
         })
     }
 
-    fn prepare<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: &'a mut CallPlan) -> BoxFuture<'a, Step<()>> {
+    fn prepare<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: &'a mut CallPlan,
+    ) -> BoxFuture<'a, Step<()>> {
         Box::pin(async move {
             let input: Input = parse("shell.run", &plan.input)?;
             let Some(given) = &input.cwd else { return Ok(()) };
             let cwd = permit.path(0)?.to_path_buf();
-            let meta = std::fs::metadata(&cwd).map_err(|error| crate::fs::file_error(given, &error, "Nothing was run."))?;
+            let meta = std::fs::metadata(&cwd)
+                .map_err(|error| crate::fs::file_error(given, &error, "Nothing was run."))?;
             if !meta.is_dir() {
                 let text = format!("the cwd {given} is not a directory. Nothing was run.");
                 return Err(AirError::new(codes::EDIT_NOT_A_DIRECTORY, text).into());
@@ -130,7 +148,12 @@ impl Builtin for Run {
         })
     }
 
-    fn execute<'a>(&'a self, permit: &'a Permit, call: &'a Call<'a>, plan: CallPlan) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn execute<'a>(
+        &'a self,
+        permit: &'a Permit,
+        call: &'a Call<'a>,
+        plan: CallPlan,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
             let input: Input = parse("shell.run", &plan.input)?;
             let cwd = match input.cwd {
@@ -138,7 +161,13 @@ impl Builtin for Run {
                 None => call.context.workspace_root.clone(),
             };
             let timeout_ms = input.timeout();
-            let request = Request { command: input.command, cwd, env: Vec::new(), timeout_ms, background: input.background };
+            let request = Request {
+                command: input.command,
+                cwd,
+                env: Vec::new(),
+                timeout_ms,
+                background: input.background,
+            };
             let mut running = call.kit.runner.start(permit, call, call.run_id, &request)?;
             if input.background && tokio::time::timeout(FIRST_LOOK, running.ended()).await.is_err() {
                 return Ok(in_background(call, running));
@@ -149,7 +178,12 @@ impl Builtin for Run {
         })
     }
 
-    fn conclude<'a>(&'a self, call: &'a Call<'a>, input: &'a Value, end: CommandEnd) -> BoxFuture<'a, Step<ToolOutcome>> {
+    fn conclude<'a>(
+        &'a self,
+        call: &'a Call<'a>,
+        input: &'a Value,
+        end: CommandEnd,
+    ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(conclude(call, input, end))
     }
 }
@@ -180,9 +214,16 @@ pub(crate) fn in_background(call: &Call<'_>, mut running: Running) -> ToolOutcom
             }
         }
     };
-    let _ = call.kit.deps.tasks.spawn("background command", OnCancel::Abort, watch);
-    let content = format!("[running in the background · r{n}]\n[`process.output` r{n} shows its output, `process.kill` r{n} ends it]");
-    ToolOutcome { summary: "running in the background".to_owned(), content, data: json!({ "background": true }), ..ToolOutcome::default() }
+    drop(call.kit.deps.tasks.spawn("background command", OnCancel::Abort, watch));
+    let content = format!(
+        "[running in the background · r{n}]\n[`process.output` r{n} shows its output, `process.kill` r{n} ends it]"
+    );
+    ToolOutcome {
+        summary: "running in the background".to_owned(),
+        content,
+        data: json!({ "background": true }),
+        ..ToolOutcome::default()
+    }
 }
 
 /// From the end of a command to the result of the call.
@@ -195,12 +236,6 @@ async fn conclude(call: &Call<'_>, input: &Value, end: CommandEnd) -> Step<ToolO
         return Err(AirError::new(codes::TOOL_SPAWN_FAILED, format!("{error}. Nothing was run.")).into());
     }
     let report = report(call, record, end.folder.as_ref()).await?;
-    if let Some(folder) = end.folder.clone()
-        && record.is_some()
-    {
-        // What is needed of it is in the result; one that cannot go is swept at the next start.
-        let _ = folder.remove();
-    }
     let timeout = input.get("timeout_ms").and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT);
     match failure(&end, record.is_some_and(|record| record.timed_out), timeout) {
         Some((status, error)) => Err(failed(status, error, report)),
@@ -217,7 +252,8 @@ async fn conclude(call: &Call<'_>, input: &Value, end: CommandEnd) -> Step<ToolO
 
 /// Whether the end of a command is a failure of the call, and what is said.
 fn failure(end: &CommandEnd, timed_out: bool, timeout_ms: u64) -> Option<(ToolStatus, AirError)> {
-    let interrupted = |text: &str| Some((ToolStatus::Interrupted, AirError::new(codes::TOOL_INTERRUPTED, text)));
+    let interrupted =
+        |text: &str| Some((ToolStatus::Interrupted, AirError::new(codes::TOOL_INTERRUPTED, text)));
     match (&end.ended, &end.cancelled) {
         (Ended::Finished(record), reason) if record.cancelled => {
             let reason = reason.as_deref().unwrap_or("it was told to end");
@@ -239,11 +275,18 @@ fn failure(end: &CommandEnd, timed_out: bool, timeout_ms: u64) -> Option<(ToolSt
         (Ended::Vanished, _) => interrupted(
             "the machine or the launcher went down while the command ran: its outcome is unknown, its output so far is above. It was not run again.",
         ),
-        (Ended::NotStarted, _) => interrupted("the runtime went down before the command began. Nothing was run."),
+        (Ended::NotStarted, _) => {
+            interrupted("the runtime went down before the command began. Nothing was run.")
+        }
     }
 }
 
 fn failed(status: ToolStatus, error: AirError, report: Report) -> Box<Failure> {
     let content = format!("{}\nerror {}: {}", report.text, error.code, error.message);
-    Box::new(Failure { status, error, content: Some(content), artifacts: report.artifact.into_iter().collect() })
+    Box::new(Failure {
+        status,
+        error,
+        content: Some(content),
+        artifacts: report.artifact.into_iter().collect(),
+    })
 }

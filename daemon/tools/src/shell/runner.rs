@@ -83,7 +83,13 @@ impl Runner {
     }
 
     /// Starts a command, held to what its permit allows.
-    pub fn start(&self, permit: &Permit, call: &Call<'_>, run_id: ToolRunId, request: &Request) -> Result<Running> {
+    pub fn start(
+        &self,
+        permit: &Permit,
+        call: &Call<'_>,
+        run_id: ToolRunId,
+        request: &Request,
+    ) -> Result<Running> {
         self.made.call_once(|| {
             if let Err(error) = std::fs::create_dir_all(&self.temp) {
                 tracing::warn!(%error, path = %self.temp.display(), "no folder for temporary files");
@@ -111,7 +117,10 @@ impl Runner {
             Ok(child) => Ok(Running { folder, waiter: Waiter::Child(Box::new(child)) }),
             Err(error) => {
                 let _ = folder.remove();
-                let text = format!("the launcher {} could not be started: {error}. Nothing was run.", self.launcher.display());
+                let text = format!(
+                    "the launcher {} could not be started: {error}. Nothing was run.",
+                    self.launcher.display()
+                );
                 Err(AirError::new(codes::TOOL_SPAWN_FAILED, text))
             }
         }
@@ -135,7 +144,9 @@ impl Runner {
     /// A launcher of an earlier daemon, or one that has ended.
     pub fn adopt(&self, folder: RunFolder) -> Result<Running> {
         let waiter = match folder.wait_fd()? {
-            Some(fd) => Waiter::Pidfd(Pidfd::new(fd).map_err(|error| AirError::io("waiting for a launcher", &error))?),
+            Some(fd) => {
+                Waiter::Pidfd(Pidfd::new(fd).map_err(|error| AirError::io("waiting for a launcher", &error))?)
+            }
             None => Waiter::Gone,
         };
         Ok(Running { folder, waiter })
@@ -159,7 +170,11 @@ impl Running {
 }
 
 /// Waits for the end of a command while its output is shown; a cancel ends it.
-pub(crate) async fn wait_for(running: &mut Running, cancel: &Cancel, follower: Follower<'_>) -> Result<Ended> {
+pub(crate) async fn wait_for(
+    running: &mut Running,
+    cancel: &Cancel,
+    follower: Follower<'_>,
+) -> Result<Ended> {
     let folder = running.folder.clone();
     let reason = tokio::select! {
         biased;

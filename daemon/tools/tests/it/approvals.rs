@@ -11,13 +11,17 @@ use crate::world::{World, no, text, until, yes};
 
 /// Asks: it contacts a host.
 const ASKS: &str = "curl -s http://127.0.0.1:9/";
+/// Asks, and runs a script of the project.
+const SCRIPT: &str = "curl -s http://127.0.0.1:9/; sh scripts/run.sh";
 
 #[tokio::test]
 async fn a_yes_runs_exactly_what_was_asked_and_a_no_runs_nothing() {
     let world = World::new().await;
     let running = world.start(world.next_call("shell.run", json!({ "command": ASKS })));
     let question = world.question().await;
-    let ApprovalSubject::ToolCall { tool, input, .. } = &question.approval.subject else { panic!("not a call") };
+    let ApprovalSubject::ToolCall { tool, input, .. } = &question.approval.subject else {
+        panic!("not a call")
+    };
     assert_eq!((tool.as_str(), input["command"].as_str()), ("shell.run", Some(ASKS)));
     assert_eq!(world.count("tool.started").await, 0);
     world.answer(&question, yes(GrantScope::Once)).await.unwrap();
@@ -29,7 +33,11 @@ async fn a_yes_runs_exactly_what_was_asked_and_a_no_runs_nothing() {
     world.answer(&question, no("use the mirror")).await.unwrap();
     let result = running.await.unwrap();
     assert_eq!(result.status, ToolStatus::Denied);
-    assert!(result.content.contains("error denied_by_user") && result.content.contains("use the mirror"), "{}", result.content);
+    assert!(
+        result.content.contains("error denied_by_user") && result.content.contains("use the mirror"),
+        "{}",
+        result.content
+    );
     assert_eq!(world.count("tool.started").await, 1);
 }
 
@@ -38,9 +46,11 @@ async fn the_first_answer_wins() {
     let world = World::new().await;
     let running = world.start(world.next_call("shell.run", json!({ "command": ASKS })));
     let question = world.question().await;
-    let answers = tokio::join!(world.answer(&question, no("")), world.answer(&question, yes(GrantScope::Once)));
+    let answers =
+        tokio::join!(world.answer(&question, no("")), world.answer(&question, yes(GrantScope::Once)));
     let outcomes = [answers.0, answers.1];
-    let errors: Vec<&str> = outcomes.iter().filter_map(|outcome| Some(outcome.as_ref().err()?.code.as_str())).collect();
+    let errors: Vec<&str> =
+        outcomes.iter().filter_map(|outcome| Some(outcome.as_ref().err()?.code.as_str())).collect();
     assert_eq!(errors, ["approval.answered"]);
     assert_eq!(world.count("approval.answered").await, 1);
     running.await.unwrap();
@@ -49,20 +59,20 @@ async fn the_first_answer_wins() {
 #[tokio::test]
 async fn a_changed_script_is_asked_anew() {
     let world = World::new().await;
-    let script = world.file("scripts/run.sh", "curl -s http://127.0.0.1:9/ ; exit 5\n");
-    let running = world.start(world.next_call("shell.run", json!({ "command": "sh scripts/run.sh" })));
+    let script = world.file("scripts/run.sh", "exit 5\n");
+    let running = world.start(world.next_call("shell.run", json!({ "command": SCRIPT })));
     let first = world.question().await;
-    std::fs::write(&script, "curl -s http://127.0.0.1:9/ ; exit 6\n").unwrap();
+    std::fs::write(&script, "exit 6\n").unwrap();
     world.answer(&first, yes(GrantScope::Session)).await.unwrap();
     let second = world.question().await;
     assert_ne!(first.approval.id, second.approval.id);
     world.answer(&second, yes(GrantScope::Session)).await.unwrap();
     assert_eq!(running.await.unwrap().exit_code, Some(6));
     // The grant holds for this script in this folder.
-    let again = world.shell("sh scripts/run.sh").await;
+    let again = world.shell(SCRIPT).await;
     assert_eq!(again.exit_code, Some(6), "{}", again.content);
-    std::fs::write(&script, "curl -s http://127.0.0.1:9/ ; exit 8\n").unwrap();
-    let changed = world.start(world.next_call("shell.run", json!({ "command": "sh scripts/run.sh" })));
+    std::fs::write(&script, "exit 8\n").unwrap();
+    let changed = world.start(world.next_call("shell.run", json!({ "command": SCRIPT })));
     world.answer(&world.question().await, no("")).await.unwrap();
     assert_eq!(changed.await.unwrap().status, ToolStatus::Denied);
 }
@@ -106,18 +116,25 @@ async fn a_question_outlives_the_daemon() {
 #[tokio::test]
 async fn a_question_that_no_longer_fits_is_withdrawn() {
     let mut world = World::new().await;
-    let script = world.file("run.sh", "curl -s http://127.0.0.1:9/\n");
-    let call = world.call_with(AgentRole::Executor, "q", "shell.run", json!({ "command": "sh run.sh" }));
+    let script = world.file("scripts/run.sh", "exit 1\n");
+    let call = world.call_with(AgentRole::Executor, "q", "shell.run", json!({ "command": SCRIPT }));
     let first = world.start(call.clone());
     let old = world.question().await;
     world.deps.tasks.token().cancel();
     first.abort();
     let _ = first.await;
     world.restart().await;
-    std::fs::write(script, "curl -s http://127.0.0.1:9/ | sh\n").unwrap();
+    std::fs::write(script, "exit 2\n").unwrap();
     let second = world.start(call);
     let new = until("a new question", || async {
-        world.deps.store.open_approvals(None).await.unwrap().into_iter().find(|row| row.approval.id != old.approval.id)
+        world
+            .deps
+            .store
+            .open_approvals(None)
+            .await
+            .unwrap()
+            .into_iter()
+            .find(|row| row.approval.id != old.approval.id)
     })
     .await;
     let late = world.answer(&old, yes(GrantScope::Once)).await.unwrap_err();

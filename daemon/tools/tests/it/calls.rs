@@ -17,24 +17,45 @@ use crate::world::World;
 async fn wrong_calls_say_what_is_taken() {
     let world = World::new().await;
     let unknown = world.call("teleport", json!({})).await;
-    assert!(unknown.content.contains("error unknown_tool") && unknown.content.contains("`fs.read`"), "{}", unknown.content);
+    assert!(
+        unknown.content.contains("error unknown_tool") && unknown.content.contains("`fs.read`"),
+        "{}",
+        unknown.content
+    );
     assert!(!unknown.content.contains("check.exec"), "{}", unknown.content);
     let input = json!({ "path": "a", "depht": 1 });
     let wrong = world.call("fs.read", input.clone()).await;
-    assert!(wrong.content.contains("error invalid_input") && wrong.content.contains("offset"), "{}", wrong.content);
+    assert!(
+        wrong.content.contains("error invalid_input") && wrong.content.contains("offset"),
+        "{}",
+        wrong.content
+    );
     assert!(!wrong.content.contains("failed before"));
     let again = world.call("fs.read", input).await;
-    assert!(again.content.ends_with("[same call failed before: a different approach is needed]"), "{}", again.content);
-    let reviewer = world.service.call(world.call_with(AgentRole::Reviewer, "r", "shell.run", json!({ "command": "true" }))).await;
+    assert!(
+        again.content.ends_with("[same call failed before: a different approach is needed]"),
+        "{}",
+        again.content
+    );
+    let reviewer = world
+        .service
+        .call(world.call_with(AgentRole::Reviewer, "r", "shell.run", json!({ "command": "true" })))
+        .await;
     assert_eq!(reviewer.status, ToolStatus::Denied, "{}", reviewer.content);
-    let hidden = world.call("check.exec", json!({ "name": "x", "command": "true", "purpose": "verify" })).await;
+    let hidden =
+        world.call("check.exec", json!({ "name": "x", "command": "true", "purpose": "verify" })).await;
     assert_eq!(hidden.status, ToolStatus::Denied, "{}", hidden.content);
 }
 
 #[tokio::test]
 async fn the_same_call_is_one_run() {
     let world = World::new().await;
-    let call = world.call_with(AgentRole::Executor, "same", "shell.run", json!({ "command": "echo x >> count; sleep 0.2" }));
+    let call = world.call_with(
+        AgentRole::Executor,
+        "same",
+        "shell.run",
+        json!({ "command": "echo x >> count; sleep 0.2" }),
+    );
     let (a, b) = (world.start(call.clone()), world.start(call.clone()));
     let (a, b) = (a.await.unwrap(), b.await.unwrap());
     let c = world.service.call(call).await;
@@ -52,7 +73,15 @@ async fn events_that_a_call_brings_are_there_before_it() {
     let body = RequirementChanged { turn_id: world.turn, text: "before".into() };
     call.before.push(NewEvent::new(world.session, EventSource::daemon(), body));
     world.service.call(call).await;
-    let kinds: Vec<String> = world.deps.store.events(air_store::EventQuery::default()).await.unwrap().into_iter().map(|event| event.kind).collect();
+    let kinds: Vec<String> = world
+        .deps
+        .store
+        .events(air_store::EventQuery::default())
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|event| event.kind)
+        .collect();
     assert_eq!(kinds[kinds.len() - 3..], ["requirement.changed", "tool.started", "tool.completed"]);
 }
 
@@ -65,7 +94,12 @@ async fn calls_of_a_lost_attempt_are_refused_and_leave_no_trace() {
     world.service = ToolService::new(world.deps.clone());
     let attempt = AttemptId::from_uuid(world.deps.ids.next());
     let call = |id: &str| {
-        let mut call = world.call_with(AgentRole::Executor, id, "fs.write", json!({ "path": format!("{id}.txt"), "content": "x" }));
+        let mut call = world.call_with(
+            AgentRole::Executor,
+            id,
+            "fs.write",
+            json!({ "path": format!("{id}.txt"), "content": "x" }),
+        );
         call.context.attempt_id = Some(attempt);
         call
     };
@@ -94,7 +128,14 @@ async fn tool_texts_keep_their_budgets() {
         sum += whole.to_string().len();
     }
     assert!(sum <= 4_200, "{sum} bytes");
-    let names: Vec<String> = world.service.visible(AgentRole::Executor, "local").into_iter().map(|tool| tool.name).collect();
+    let names: Vec<String> =
+        world.service.visible(AgentRole::Executor, "local").into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["fs.edit", "fs.read", "fs.search", "fs.write", "shell.run"]);
-    assert!(world.service.definitions().iter().all(|tool| tool.input_schema["additionalProperties"] == Value::Bool(false)));
+    assert!(
+        world
+            .service
+            .definitions()
+            .iter()
+            .all(|tool| tool.input_schema["additionalProperties"] == Value::Bool(false))
+    );
 }

@@ -30,7 +30,10 @@ async fn a_cmake_project_is_built_out_of_tree_and_its_tests_are_counted() {
     assert_eq!(test.exit_code, Some(8), "{}", test.content);
     assert_eq!(test.data["tests"], json!({ "passed": 1, "failed": 1, "skipped": 0 }));
     assert_eq!((&test.data["instances"], &test.data["purpose"]), (&json!(["bad"]), &json!("baseline")));
-    let names: Vec<String> = std::fs::read_dir(&world.root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let names: Vec<String> = std::fs::read_dir(&world.root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     assert_eq!(names.len(), 2, "{names:?}");
     let control = run(&world, "c", &checks[1], "control").await;
     assert_ne!(control.exit_code, Some(0), "{}", control.content);
@@ -49,7 +52,10 @@ async fn checks_of_the_project_file_come_before_what_is_found() {
     let listed = own.clone();
     world.deps.verify = std::sync::Arc::new(move || Some(vec![listed.clone()]));
     world.service = air_tools::ToolService::new(world.deps.clone());
-    assert_eq!(world.service.project_checks(&world.workspace_ref()).await.unwrap(), [own.clone()]);
+    assert_eq!(
+        world.service.project_checks(&world.workspace_ref()).await.unwrap(),
+        std::slice::from_ref(&own)
+    );
     let result = run(&world, "o", &own, "verify").await;
     assert_eq!(result.exit_code, Some(127), "{}", result.content);
 }

@@ -61,7 +61,10 @@ fn tree(root: &Path) -> Tree {
                 folders.push(path);
             } else {
                 let mode = entry.metadata().unwrap().permissions().mode() & 0o7777;
-                found.insert(path.strip_prefix(root).unwrap().to_path_buf(), (std::fs::read(&path).unwrap_or_default(), mode));
+                found.insert(
+                    path.strip_prefix(root).unwrap().to_path_buf(),
+                    (std::fs::read(&path).unwrap_or_default(), mode),
+                );
             }
         }
     }
@@ -81,7 +84,10 @@ impl Case<'_> {
         context.workspace_root.clone_from(&self.root);
         context.agent_id = self.agent;
         let call_id = format!("{}-{step}", self.case["id"].as_str().unwrap());
-        self.world.service.call(ToolCall { context, call_id, name: tool.to_owned(), input, before: Vec::new() }).await
+        self.world
+            .service
+            .call(ToolCall { context, call_id, name: tool.to_owned(), input, before: Vec::new() })
+            .await
     }
 
     /// Files as the worker saw them last, then as they are.
@@ -126,7 +132,8 @@ impl Case<'_> {
     fn judge(&self, expect: &Value, result: &ToolResultEnvelope, before: &Tree, after: &Tree) -> Vec<String> {
         let mut wrong = Vec::new();
         if let Some(options) = expect["any_of"].as_array() {
-            let all: Vec<Vec<String>> = options.iter().map(|option| self.judge(option, result, before, after)).collect();
+            let all: Vec<Vec<String>> =
+                options.iter().map(|option| self.judge(option, result, before, after)).collect();
             return if all.iter().any(Vec::is_empty) { wrong } else { all.concat() };
         }
         let mut expected = before.clone();
@@ -161,7 +168,11 @@ impl Case<'_> {
         }
         for path in expected.keys().chain(after.keys()) {
             if expected.get(path) != after.get(path) {
-                let show = |tree: &Tree| tree.get(path).map(|(bytes, mode)| (String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned(), *mode));
+                let show = |tree: &Tree| {
+                    tree.get(path).map(|(bytes, mode)| {
+                        (String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned(), *mode)
+                    })
+                };
                 wrong.push(format!("{}: {:?} instead of {:?}", path.display(), show(after), show(&expected)));
             }
         }

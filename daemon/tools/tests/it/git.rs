@@ -58,14 +58,23 @@ async fn a_checkpoint_holds_all_work_and_leaves_the_index_alone() {
     std::fs::write(&patch, &changes.patch).unwrap();
     let index = world.base.join("other-index");
     let run = |args: &[&str]| {
-        let output = std::process::Command::new("git").args(args).current_dir(&world.root).env("GIT_INDEX_FILE", &index).output().unwrap();
+        let output = std::process::Command::new("git")
+            .args(args)
+            .current_dir(&world.root)
+            .env("GIT_INDEX_FILE", &index)
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     run(&["read-tree", &first]);
     run(&["apply", "--cached", patch.to_str().unwrap()]);
     assert_eq!(run(&["write-tree"]), second);
-    let only = world.service.changes(&world.workspace_ref(), &first, &second, &["tracked".to_owned()]).await.unwrap();
+    let only = world
+        .service
+        .changes(&world.workspace_ref(), &first, &second, &["tracked".to_owned()])
+        .await
+        .unwrap();
     assert_eq!(only.files.len(), 1);
     assert!(world.service.checkpoint(&world.workspace_ref(), Some("../x")).await.is_err());
 }
@@ -104,7 +113,8 @@ async fn no_commit_no_repository_and_a_folder_of_one() {
 async fn nothing_that_a_repository_configures_is_started() {
     let world = World::new().await;
     git(&world.root, &["init", "-q"]);
-    let trap = world.file("../trap.sh", format!("#!/bin/sh\ntouch {}\ncat\n", world.base.join("sprung").display()));
+    let trap =
+        world.file("../trap.sh", format!("#!/bin/sh\ntouch {}\ncat\n", world.base.join("sprung").display()));
     std::fs::set_permissions(&trap, std::fs::Permissions::from_mode(0o755)).unwrap();
     let trap = trap.canonicalize().unwrap().display().to_string();
     for (key, value) in [
@@ -135,9 +145,14 @@ async fn models_see_changes_with_new_files() {
     git(&world.root, &["commit", "-qm", "first words"]);
     world.file("a", "2\n");
     world.file("b", "3\n");
-    let call = |id: &str, tool: &str, input| world.service.call(world.call_with(AgentRole::Reviewer, id, tool, input));
+    let call = |id: &str, tool: &str, input| {
+        world.service.call(world.call_with(AgentRole::Reviewer, id, tool, input))
+    };
     let diff = call("1", "git.diff", json!({})).await.content;
-    assert!(diff.starts_with("[2 files changed]\nmodified a +1 -1\nadded b +1 -0\n") && diff.contains("+3"), "{diff}");
+    assert!(
+        diff.starts_with("[2 files changed]\nmodified a +1 -1\nadded b +1 -0\n") && diff.contains("+3"),
+        "{diff}"
+    );
     let stat = call("2", "git.diff", json!({ "stat": true, "range": "HEAD", "path": "b" })).await.content;
     assert_eq!(stat, "[1 file changed]\nadded b +1 -0");
     let bad = call("3", "git.diff", json!({ "range": "--output=/tmp/x" })).await.content;

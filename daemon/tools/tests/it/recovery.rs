@@ -17,10 +17,17 @@ use crate::world::{World, until};
 
 /// Starts a command and takes the daemon away under it.
 async fn crash_during(world: &mut World, command: &str) -> RunFolder {
-    let call = world.call_with(AgentRole::Executor, "c", "shell.run", json!({ "command": command, "timeout_ms": 60_000 }));
+    let call = world.call_with(
+        AgentRole::Executor,
+        "c",
+        "shell.run",
+        json!({ "command": command, "timeout_ms": 60_000 }),
+    );
     let running = world.start(call);
     let store = world.deps.store.clone();
-    let run = until("the run begins", || async { store.unfinished_tool_runs().await.unwrap().into_iter().next() }).await;
+    let run =
+        until("the run begins", || async { store.unfinished_tool_runs().await.unwrap().into_iter().next() })
+            .await;
     let path = world.deps.project_dir.join("runs").join(run.started.run_id.to_string());
     let folder = until("the launcher lives", || async {
         let folder = RunFolder::open(&path).ok()?;
@@ -77,7 +84,11 @@ async fn a_vanished_command_is_said_to_be_unknown_and_not_run_again() {
     std::fs::remove_file(folder.path().join("exit.json")).unwrap();
     let result = recover(&world, "c").await;
     assert_eq!(result.status, ToolStatus::Interrupted, "{}", result.content);
-    assert!(result.content.contains("outcome is unknown") && result.content.contains("begun"), "{}", result.content);
+    assert!(
+        result.content.contains("outcome is unknown") && result.content.contains("begun"),
+        "{}",
+        result.content
+    );
     assert_eq!(world.text("log"), "begun\n");
 }
 
@@ -110,18 +121,28 @@ async fn begun(world: &World, call_id: &str, tool: &str, class: EffectClass, inp
         title: tool.to_owned(),
     };
     let source = EventSource::new(SourceKind::Tool, tool);
-    world.deps.store.ingest(vec![NewEvent::new(world.session, source, started).agent(world.agent)]).await.unwrap();
+    world
+        .deps
+        .store
+        .ingest(vec![NewEvent::new(world.session, source, started).agent(world.agent)])
+        .await
+        .unwrap();
 }
 
 fn sha(text: &str) -> Option<String> {
-    let digits = std::process::Command::new("sh").args(["-c", &format!("printf '{text}' | sha256sum")]).output().unwrap().stdout;
+    let digits = std::process::Command::new("sh")
+        .args(["-c", &format!("printf '{text}' | sha256sum")])
+        .output()
+        .unwrap()
+        .stdout;
     Some(String::from_utf8(digits).unwrap().split(' ').next().unwrap().to_owned())
 }
 
 #[tokio::test]
 async fn a_command_that_never_began_says_so() {
     let world = World::new().await;
-    let intent = Intent::Command { command: "true".into(), cwd: world.root.clone(), timeout_ms: 1, background: false };
+    let intent =
+        Intent::Command { command: "true".into(), cwd: world.root.clone(), timeout_ms: 1, background: false };
     begun(&world, "c", "shell.run", EffectClass::Command, json!({ "command": "true" }), intent).await;
     let result = recover(&world, "c").await;
     assert_eq!(result.status, ToolStatus::Interrupted);
@@ -151,7 +172,8 @@ async fn a_write_is_found_applied_not_applied_or_foreign() {
         assert_eq!(reconciled(&world, &result).await, "hashes");
     }
     // What was applied counts as read.
-    let edit = world.call("fs.edit", json!({ "path": "applied", "old_string": "new", "new_string": "newer" })).await;
+    let edit =
+        world.call("fs.edit", json!({ "path": "applied", "old_string": "new", "new_string": "newer" })).await;
     assert_eq!(edit.status, ToolStatus::Ok, "{}", edit.content);
 }
 
@@ -168,9 +190,16 @@ async fn a_read_is_made_again_and_an_unknown_call_is_none() {
 async fn no_temporary_file_is_left() {
     let mut world = World::new().await;
     world.deps.tasks.shutdown(Duration::from_secs(1)).await;
-    begun(&world, "w", "fs.write", EffectClass::Verifiable, json!({}), Intent::Files {
-        files: vec![FileIntent { path: WirePath::Path("a".into()), before: None, after: sha("new") }],
-    })
+    begun(
+        &world,
+        "w",
+        "fs.write",
+        EffectClass::Verifiable,
+        json!({}),
+        Intent::Files {
+            files: vec![FileIntent { path: WirePath::Path("a".into()), before: None, after: sha("new") }],
+        },
+    )
     .await;
     let run = world.deps.store.unfinished_tool_runs().await.unwrap().remove(0);
     world.file(&format!(".air-{}.tmp", run.started.run_id.hex()), "half");

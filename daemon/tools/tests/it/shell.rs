@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use air_contracts::permission::ApproveMode;
 use air_contracts::port::{CancelScope, ToolExecutor};
 use air_contracts::task::AgentRole;
 use air_contracts::tool::ToolStatus;
@@ -11,10 +12,15 @@ use crate::world::{SECRET, World, until};
 
 #[tokio::test]
 async fn a_command_has_a_header_and_a_clean_environment() {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    world.approve = ApproveMode::All;
     let result = world.shell("echo out; echo err >&2; exit 3").await;
     assert_eq!((result.status, result.exit_code), (ToolStatus::Ok, Some(3)), "{}", result.content);
-    assert!(result.content.starts_with("[exit 3 · 0.") && result.content.ends_with(" · 2 lines · r1]\nout\nerr"), "{}", result.content);
+    assert!(
+        result.content.starts_with("[exit 3 · 0.") && result.content.ends_with(" · 2 lines · r1]\nout\nerr"),
+        "{}",
+        result.content
+    );
     let silent = world.shell("true").await.content;
     assert!(silent.ends_with("r2]\n[no output]"), "{silent}");
     let env = world.shell("env").await.content;
@@ -36,7 +42,8 @@ async fn a_command_has_a_header_and_a_clean_environment() {
 
 #[tokio::test]
 async fn nothing_waits_for_a_person_or_for_what_is_left_behind() {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    world.approve = ApproveMode::All;
     let left = world.shell("sleep 300 & echo started").await;
     assert!(left.content.contains("\nstarted"), "{}", left.content);
     assert!(left.content.contains("1 background process was ended"), "{}", left.content);
@@ -46,7 +53,7 @@ async fn nothing_waits_for_a_person_or_for_what_is_left_behind() {
     assert_ne!(tty.exit_code, Some(0), "{}", tty.content);
     let input = world.shell("read -r x; echo \"[$x]\"").await;
     assert!(input.content.ends_with("\n[]"), "{}", input.content);
-    let own = world.shell("kill -TERM 0; sleep 5").await;
+    let own = world.shell("kill -TERM $$; sleep 5").await;
     assert!(own.content.contains("killed by signal 15 (SIGTERM)"), "{}", own.content);
     let missing = world.shell("no-such-program-anywhere").await;
     assert!(missing.content.contains("[no-such-program-anywhere is not installed]"), "{}", missing.content);
@@ -58,7 +65,11 @@ async fn the_time_limit_ends_the_whole_tree() {
     let input = json!({ "command": "echo begun; (trap '' TERM; sleep 301) | cat", "timeout_ms": 1000 });
     let result = world.call("shell.run", input).await;
     assert_eq!(result.error.as_ref().unwrap().code, "timed_out", "{}", result.content);
-    assert!(result.content.contains("begun") && result.content.contains("stopped after 1.0 s"), "{}", result.content);
+    assert!(
+        result.content.contains("begun") && result.content.contains("stopped after 1.0 s"),
+        "{}",
+        result.content
+    );
     assert!(!runs("sleep 301"), "the command goes on");
 }
 
@@ -75,7 +86,11 @@ fn runs(line: &str) -> bool {
 async fn long_output_keeps_both_ends_and_the_rest_can_be_read() {
     let world = World::new().await;
     let result = world.shell("seq 1 20000").await;
-    assert!(result.content.len() < 21_000 && result.content.contains(" · 20000 lines · r1]\n1\n2\n"), "{}", &result.content[..100]);
+    assert!(
+        result.content.len() < 21_000 && result.content.contains(" · 20000 lines · r1]\n1\n2\n"),
+        "{}",
+        &result.content[..100]
+    );
     assert!(result.content.ends_with("\n19999\n20000"));
     let marker = result.content.lines().find(|line| line.starts_with("[…")).unwrap();
     assert!(marker.contains("left out: `process.output` r1 offset "), "{marker}");
@@ -133,7 +148,12 @@ async fn the_background_can_be_listed_read_and_ended() {
 async fn output_is_shown_while_a_command_runs_and_launchers_are_reaped() {
     let world = World::new().await;
     let mut bus = world.deps.store.subscribe();
-    let call = world.call_with(AgentRole::Executor, "slow", "shell.run", json!({ "command": "echo one; sleep 1; echo two" }));
+    let call = world.call_with(
+        AgentRole::Executor,
+        "slow",
+        "shell.run",
+        json!({ "command": "echo one; sleep 1; echo two" }),
+    );
     let running = world.start(call);
     let chunk = tokio::time::timeout(Duration::from_secs(20), async {
         loop {
@@ -156,6 +176,9 @@ async fn output_is_shown_while_a_command_runs_and_launchers_are_reaped() {
         fields.first() == Some(&"Z") && fields.get(1) == Some(&own.as_str())
     });
     assert_eq!(zombies.count(), 0);
-    // Folders of commands that ended are gone.
-    assert_eq!(std::fs::read_dir(world.deps.project_dir.join("runs")).unwrap().count(), 0);
+    until("folders of commands that ended go", || async {
+        let left = std::fs::read_dir(world.deps.project_dir.join("runs")).unwrap().count();
+        (left == 0).then_some(())
+    })
+    .await;
 }

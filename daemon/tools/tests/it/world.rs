@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use air_contracts::Timestamp;
 use air_contracts::approval::{ApprovalAnswer, ApprovalDecision};
-use air_contracts::event::{AgentStarted, EventSource, NewEvent, SessionCreated, TurnStarted, TurnSubmitted, WorkspaceCreated};
+use air_contracts::event::{
+    AgentStarted, EventSource, NewEvent, SessionCreated, TurnStarted, TurnSubmitted, WorkspaceCreated,
+};
 use air_contracts::ids::{AgentId, ProjectId, RefKind, SessionId, TurnId, WorkspaceId};
 use air_contracts::permission::{ApproveMode, GrantScope};
 use air_contracts::port::ToolExecutor;
@@ -16,7 +19,6 @@ use air_contracts::session::{SessionSettings, TurnOptions};
 use air_contracts::task::AgentRole;
 use air_contracts::tool::{CallContext, ToolCall, ToolResultEnvelope};
 use air_contracts::workspace::{WorkspaceKind, WorkspaceRef};
-use air_contracts::Timestamp;
 use air_rt::{Clock, IdSource, Tasks};
 use air_security::Policy;
 use air_store::{ApprovalRow, Store};
@@ -95,7 +97,9 @@ impl World {
         let project = ProjectId::from_uuid(ids.next());
         let store = Store::open(&project_dir, project, clock.clone(), ids.clone()).await.unwrap();
         let mut env: Vec<(String, String)> =
-            [("PATH", std::env::var("PATH").unwrap()), ("HOME", home.display().to_string())].map(|(k, v)| (k.to_owned(), v)).to_vec();
+            [("PATH", std::env::var("PATH").unwrap()), ("HOME", home.display().to_string())]
+                .map(|(k, v)| (k.to_owned(), v))
+                .to_vec();
         env.push(("SOME_API_KEY".to_owned(), SECRET.to_owned()));
         env.push(("PLAIN".to_owned(), "plain".to_owned()));
         let deps = ToolDeps {
@@ -134,7 +138,8 @@ impl World {
 
     async fn begin(&self) {
         let store = &self.deps.store;
-        let event = |body: air_contracts::event::EventBody| NewEvent::new(self.session, EventSource::daemon(), body);
+        let event =
+            |body: air_contracts::event::EventBody| NewEvent::new(self.session, EventSource::daemon(), body);
         let created = SessionCreated {
             session_id: self.session,
             n: store.next_ref(RefKind::Session),
@@ -198,7 +203,13 @@ impl World {
     }
 
     pub fn call_with(&self, role: AgentRole, call_id: &str, name: &str, input: Value) -> ToolCall {
-        ToolCall { context: self.context(role), call_id: call_id.to_owned(), name: name.to_owned(), input, before: Vec::new() }
+        ToolCall {
+            context: self.context(role),
+            call_id: call_id.to_owned(),
+            name: name.to_owned(),
+            input,
+            before: Vec::new(),
+        }
     }
 
     /// Calls a tool as an executor.
@@ -229,7 +240,10 @@ impl World {
 
     /// The one question that is open.
     pub async fn question(&self) -> ApprovalRow {
-        until("an open question", || async { self.deps.store.open_approvals(None).await.unwrap().into_iter().next() }).await
+        until("an open question", || async {
+            self.deps.store.open_approvals(None).await.unwrap().into_iter().next()
+        })
+        .await
     }
 
     pub async fn answer(&self, row: &ApprovalRow, answer: ApprovalAnswer) -> air_contracts::Result<()> {
@@ -245,19 +259,31 @@ impl World {
 
     /// How many events of a type the log holds.
     pub async fn count(&self, kind: &str) -> usize {
-        let query = air_store::EventQuery { types: vec![kind.to_owned()], ..air_store::EventQuery::default() };
+        let query =
+            air_store::EventQuery { types: vec![kind.to_owned()], ..air_store::EventQuery::default() };
         self.deps.store.events(query).await.unwrap().len()
     }
 }
 
 /// A yes of a scope.
 pub fn yes(scope: GrantScope) -> ApprovalAnswer {
-    ApprovalAnswer { decision: Some(ApprovalDecision::Allow), scope: Some(scope), answer: None, note: None, by: "test".into(), at: Timestamp::from_millis(1) }
+    ApprovalAnswer {
+        decision: Some(ApprovalDecision::Allow),
+        scope: Some(scope),
+        answer: None,
+        note: None,
+        by: "test".into(),
+        at: Timestamp::from_millis(1),
+    }
 }
 
 /// A no.
 pub fn no(note: &str) -> ApprovalAnswer {
-    ApprovalAnswer { decision: Some(ApprovalDecision::Deny), note: Some(note.into()), ..yes(GrantScope::Once) }
+    ApprovalAnswer {
+        decision: Some(ApprovalDecision::Deny),
+        note: Some(note.into()),
+        ..yes(GrantScope::Once)
+    }
 }
 
 /// The answer to a question of a model.
