@@ -20,6 +20,8 @@ use crate::process;
 const START_DEADLINE: Duration = Duration::from_secs(10);
 /// How long another daemon that holds the lock may take, once ours has ended.
 const OTHER_DEADLINE: Duration = Duration::from_secs(2);
+/// How long a daemon that breaks connections is taken for one that is ending.
+const DYING_DEADLINE: Duration = Duration::from_secs(2);
 /// Between two looks at the socket: from, and at most.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(20));
 
@@ -59,10 +61,18 @@ impl Dial {
 
     /// Connects, and starts the daemon where nobody listens.
     pub async fn connect(&self) -> Result<RpcClient> {
-        match listening(&self.socket).await {
-            Listening::Yes(stream) => RpcClient::over(stream, &self.identity).await,
-            Listening::Nobody | Listening::Absent => self.start().await.map(|(client, _)| client),
-            Listening::Refused(_) => self.connect_only().await,
+        let deadline = Instant::now() + DYING_DEADLINE;
+        loop {
+            match listening(&self.socket).await {
+                Listening::Yes(stream) => match RpcClient::over(stream, &self.identity).await {
+                    // A daemon that has just been killed still takes a connection and then breaks it.
+                    Err(error) if error.is(codes::DAEMON_UNREACHABLE) && Instant::now() < deadline => {}
+                    result => return result,
+                },
+                Listening::Nobody | Listening::Absent => return self.start().await.map(|(client, _)| client),
+                Listening::Refused(_) => return self.connect_only().await,
+            }
+            tokio::time::sleep(BACKOFF.1).await;
         }
     }
 
@@ -95,9 +105,14 @@ impl Dial {
         let mut pause = BACKOFF.0;
         loop {
             if let Listening::Yes(stream) = listening(&self.socket).await {
-                let client = RpcClient::over(stream, &self.identity).await?;
-                self.tell_start(&client, begun.elapsed());
-                return Ok((client, begun.elapsed()));
+                match RpcClient::over(stream, &self.identity).await {
+                    Err(error) if error.is(codes::DAEMON_UNREACHABLE) && Instant::now() < deadline => {}
+                    result => {
+                        let client = result?;
+                        self.tell_start(&client, begun.elapsed());
+                        return Ok((client, begun.elapsed()));
+                    }
+                }
             }
             if ended.is_none()
                 && let Ok(Some(status)) = child.try_wait()

@@ -6,7 +6,7 @@ use crate::env::{TestEnv, ran};
 
 #[test]
 fn the_demo_proves_its_change_and_shows_where_everything_is() {
-    let env = TestEnv::new(&[]);
+    let env = TestEnv::without_git(&[]);
     let place = env.air_home().join("demo");
     let shown = ran(env.command(&["demo", "--dir", place.to_str().unwrap()]).output().unwrap()).expect_code(0);
     for word in ["✓", "3 of 3, before 2 of 3", "src/merge.cpp", "evidence.recorded"] {

@@ -1,5 +1,7 @@
 //! The main job: a message becomes a proved change.
 
+use serde_json::Value;
+
 use crate::env::TestEnv;
 use crate::shell_project::{FILES, REQUEST, honest, scenario};
 
@@ -57,17 +59,15 @@ fn the_request_that_was_sent_can_be_opened_byte_for_byte() {
     assert_eq!(texts(rebuilt), texts(wire));
 }
 
-/// Every text of a list of messages, in order.
-fn texts(messages: &serde_json::Value) -> Vec<String> {
-    let mut found = Vec::new();
-    for message in messages.as_array().unwrap() {
-        for block in message["content"].as_array().unwrap() {
-            let text = block["text"].as_str().or(block["content"].as_str()).map(str::to_owned);
-            found.push(text.unwrap_or_else(|| match &block["content"] {
-                serde_json::Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
-                _ => block["input"].to_string(),
-            }));
+/// Every text of a list of messages, in order. A content is a text or a list of blocks.
+fn texts(messages: &Value) -> Vec<String> {
+    match messages {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(all) => all.iter().flat_map(texts).collect(),
+        Value::Object(block) => {
+            let inner = block.get("text").or_else(|| block.get("content"));
+            inner.map_or_else(|| vec![block.get("input").unwrap_or(&Value::Null).to_string()], texts)
         }
+        _ => Vec::new(),
     }
-    found
 }
