@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use air_contracts::error::codes;
 use air_contracts::event::{EventSource, NewEvent, WorkspaceCheckpointed};
-use air_contracts::ids::{AgentId, SessionId, TaskId, TurnId};
+use air_contracts::ids::{AgentId, AttemptId, SessionId, TaskId, TurnId};
 use air_contracts::port::CancelScope;
 use air_contracts::task::TaskStatus;
 use air_contracts::tool::CallContext;
@@ -56,6 +56,11 @@ impl Scheduler {
     /// Worker processes that run now.
     pub fn worker_count(&self) -> usize {
         lock(&self.live).len()
+    }
+
+    /// Whether an attempt holds its task: its agent is at work. Calls of any other attempt come too late.
+    pub fn attempt_live(&self, attempt: AttemptId) -> bool {
+        lock(&self.live).values().any(|live| live.seat.attempt_id == attempt)
     }
 
     /// Saves the user's tree as it is before a turn.

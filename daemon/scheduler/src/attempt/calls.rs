@@ -66,6 +66,14 @@ impl Conversation {
             // What the checks say of the tree before the first write must not be mixed with that write.
             self.scheduler.baselines.wait(seat.task.id).await;
         }
+        let target = call
+            .input
+            .as_ref()
+            .ok()
+            .and_then(|input| input.get("id"))
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let before = std::mem::take(&mut self.pending);
         let envelope = self
             .scheduler
             .deps
@@ -73,11 +81,23 @@ impl Conversation {
             .call(ToolCall {
                 context: seat.call_context(),
                 call_id: call.id.clone(),
-                name: call.name,
+                name: call.name.clone(),
                 input,
-                before: std::mem::take(&mut self.pending),
+                before: before.clone(),
             })
             .await;
+        if envelope.run_ref == 0 {
+            // The log does not know it: the daemon stops, or the attempt was given up.
+            let unknown = || AirError::new(codes::INTERNAL, envelope.summary.clone());
+            let error = envelope.error.clone().unwrap_or_else(unknown);
+            if self.scheduler.stopping() {
+                // The next daemon finds out whether it began.
+                return Err(error);
+            }
+            self.pending = before;
+            return Ok(self.refuse(&call, envelope.status, error, envelope.content));
+        }
+        self.live.progress().watch(&envelope, target.as_deref());
         Ok(self.take(&call.id, envelope))
     }
 

@@ -71,9 +71,18 @@ impl Progress {
         if envelope.data.get("background").and_then(Value::as_bool) == Some(true) {
             self.background.insert(envelope.run_ref, envelope.summary.clone());
         }
-        if envelope.tool == "process.kill"
-            && let Some(run) = envelope.data.get("run").and_then(Value::as_u64)
-        {
+    }
+
+    /// Notices that a command in the background (`r41`) has ended.
+    pub(crate) fn watch(&mut self, envelope: &ToolResultEnvelope, target: Option<&str>) {
+        let ended = match envelope.tool.as_str() {
+            "process.kill" => envelope.status == ToolStatus::Ok,
+            "process.output" => envelope.data.get("running").and_then(Value::as_bool) == Some(false),
+            _ => false,
+        };
+        let run =
+            target.and_then(|target| target.strip_prefix('r')).and_then(|number| number.parse::<u64>().ok());
+        if let (true, Some(run)) = (ended, run) {
             self.background.remove(&run);
         }
     }

@@ -332,9 +332,9 @@ impl Session {
             if runs && !scheduler.stopping() {
                 let reason =
                     if over == Outcome::TimedOut { "the time of the attempt is over" } else { "stopped" };
-                scheduler.deps.executor.cancel(CancelScope::Agent(live.seat.agent_id), reason).await;
-                // The result of the cancelled call is recorded by the future itself.
-                let _ = timeout(CALL_GRACE, &mut future).await;
+                let cancel = scheduler.deps.executor.cancel(CancelScope::Agent(live.seat.agent_id), reason);
+                // The result of the cancelled call is taken over by the future itself.
+                let _ = tokio::join!(cancel, timeout(CALL_GRACE, &mut future));
             }
             return Waited::Over(over);
         }
