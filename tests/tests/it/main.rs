@@ -9,4 +9,5 @@ mod main_job;
 mod shell_project;
 mod approvals;
 mod bad_input;
+mod clients;
 mod demo;

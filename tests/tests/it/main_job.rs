@@ -34,6 +34,24 @@ fn a_message_becomes_a_proved_change() {
 }
 
 #[test]
+fn first_requests_are_small() {
+    let mut files = FILES.to_vec();
+    let rules = "Keep it simple. ".repeat(31);
+    files.push(("AGENTS.md", &rules));
+    let mut env = TestEnv::new(&files);
+    env.model(&scenario(&honest()));
+    env.air(&["submit", "--wait", REQUEST]).expect_code(0);
+    let sizes: Vec<usize> = env
+        .requests()
+        .iter()
+        .filter(|line| line["kind"] == "request")
+        .map(|line| line["body"].to_string().len())
+        .collect();
+    assert!(sizes[0] <= 6 * 1024, "the Main Agent's first request has {} bytes", sizes[0]);
+    assert!(sizes[1] <= 12 * 1024, "the Executor's first request has {} bytes", sizes[1]);
+}
+
+#[test]
 fn a_question_is_answered_without_a_task() {
     let mut env = TestEnv::new(FILES);
     env.model("turns:\n  - reply: {text: It adds two numbers.}\n");
@@ -54,7 +72,7 @@ fn the_request_that_was_sent_can_be_opened_byte_for_byte() {
     assert_eq!(requests.len(), sent.len());
     // The last request of the executor: rebuilt from the log, it has the same texts in the same order.
     let newest = env.json(&["context", requests[0]["ref"].as_str().unwrap()]);
-    let rebuilt = &newest["context"]["body"]["messages"];
+    let rebuilt = &newest["body"]["messages"];
     let wire = &sent.last().unwrap()["body"]["messages"];
     assert_eq!(texts(rebuilt), texts(wire));
 }
