@@ -99,7 +99,7 @@ pub(crate) trait Builtin: Send + Sync {
         Box::pin(async move { Err(AirError::internal(format!("{name} runs no command")).into()) })
     }
 
-    /// Whether a read-only look at what has happened is all that it does, for any role.
+    /// Whether no model may call it, only the runtime itself.
     fn only_runtime(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! `fs.edit`: exact replacements in one file, all or none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use air_contracts::error::codes;
 use air_contracts::event::{FileIntent, Intent};
@@ -19,7 +19,7 @@ use super::text::{around, human_bytes, lines};
 use super::{atomic, lookup, relative};
 use crate::gate::Permit;
 use crate::hash::sha256_hex;
-use crate::kit::Kit;
+use crate::kit::{Kit, blocking};
 use crate::seen::{Seen, line_hashes, seen_data};
 use crate::tool::{Builtin, Call, Step, define, effect, object, parse, plan_of};
 
@@ -152,7 +152,7 @@ impl Builtin for Edit {
         plan: &'a mut CallPlan,
     ) -> BoxFuture<'a, Step<()>> {
         Box::pin(async move {
-            let ready = ready(permit, call, &plan.input)?;
+            let ready = ready(permit, call, &plan.input).await?;
             let (before, after) = (Some(ready.before), Some(ready.after));
             let path =
                 WirePath::new(ready.path.strip_prefix(&call.context.workspace_root).unwrap_or(&ready.path));
@@ -168,7 +168,7 @@ impl Builtin for Edit {
         plan: CallPlan,
     ) -> BoxFuture<'a, Step<ToolOutcome>> {
         Box::pin(async move {
-            let ready = ready(permit, call, &plan.input)?;
+            let ready = ready(permit, call, &plan.input).await?;
             atomic::replace(&ready.path, &ready.edited.bytes, &call.run_id.hex(), false)?;
             Ok(answer(call, ready))
         })
@@ -196,61 +196,62 @@ fn answer(call: &Call<'_>, ready: Ready) -> ToolOutcome {
     }
 }
 
-/// Reads the file and makes the edits in memory.
-fn ready(permit: &Permit, call: &Call<'_>, input: &Value) -> Step<Ready> {
+/// Reads the file and makes the edits in memory. What may take long has a thread of its own.
+async fn ready(permit: &Permit, call: &Call<'_>, input: &Value) -> Step<Ready> {
     let (shown, edits) = Input::read(input)?;
     let path = permit.path(0)?.to_path_buf();
-    let file = load(&path, &shown, call)?;
-    let current = sha256_hex(&file);
+    let (target, name, root) = (path.clone(), shown.clone(), call.context.workspace_root.clone());
+    let (file, current) = blocking(move || {
+        let file = load(&target, &name, &root)?;
+        let sha = sha256_hex(&file);
+        Ok::<_, AirError>((file, sha))
+    })
+    .await??;
     check_seen(call, &path, &shown, &file, &current)?;
-    let edited = match apply(&file, &edits) {
-        Ok(edited) => edited,
-        Err(mismatch) => {
-            let (error, shows) = explain(&shown, &file, &edits, &mismatch);
-            if shows {
-                call.kit.seen.note(call.context, &path, &file);
-            }
-            return Err(error.into());
+    let name = shown.clone();
+    let (file, edited) = blocking(move || {
+        let edited = apply(&file, &edits).map_err(|mismatch| explain(&name, &file, &edits, &mismatch));
+        (file, edited)
+    })
+    .await?;
+    let edited = edited.map_err(|(error, shows)| {
+        if shows {
+            call.kit.seen.note(call.context, &path, &file);
         }
-    };
+        error
+    })?;
     if edited.bytes == file {
-        return Err(AirError::new(
-            codes::EDIT_NO_CHANGE,
-            format!("{shown} would be identical after this edit. {NOTHING}"),
-        )
-        .into());
+        let text = format!("{shown} would be identical after this edit. {NOTHING}");
+        return Err(AirError::new(codes::EDIT_NO_CHANGE, text).into());
     }
     let after = sha256_hex(&edited.bytes);
     Ok(Ready { path, shown, before: current, after, edited })
 }
 
 /// The bytes of a file that may be edited as text.
-fn load(path: &std::path::Path, shown: &str, call: &Call<'_>) -> Step<Vec<u8>> {
+fn load(path: &Path, shown: &str, root: &Path) -> Result<Vec<u8>> {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(lookup::no_such_file(shown, path, &call.context.workspace_root, NOTHING).into());
+            return Err(lookup::no_such_file(shown, path, root, NOTHING));
         }
-        Err(error) => return Err(super::file_error(shown, &error, NOTHING).into()),
+        Err(error) => return Err(super::file_error(shown, &error, NOTHING)),
     };
     if meta.is_dir() {
-        return Err(
-            AirError::new(codes::EDIT_IS_DIRECTORY, format!("{shown} is a directory. {NOTHING}")).into()
-        );
+        return Err(AirError::new(codes::EDIT_IS_DIRECTORY, format!("{shown} is a directory. {NOTHING}")));
     }
     refuse_read_only(shown, &meta)?;
     let whole = read_whole(path, EDIT_LIMIT).map_err(|error| super::file_error(shown, &error, NOTHING))?;
-    let Some(bytes) = whole else { return Err(too_large(shown, meta.len()).into()) };
+    let Some(bytes) = whole else { return Err(too_large(shown, meta.len())) };
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
         let text = format!("{shown} is UTF-16 text, which is not edited in place. {NOTHING}");
-        return Err(AirError::new(codes::EDIT_UNSUPPORTED_ENCODING, text).into());
+        return Err(AirError::new(codes::EDIT_UNSUPPORTED_ENCODING, text));
     }
     if bytes.contains(&0) {
         return Err(AirError::new(
             codes::EDIT_BINARY_FILE,
             format!("{shown} is a binary file (it holds NUL bytes). {NOTHING}"),
-        )
-        .into());
+        ));
     }
     Ok(bytes)
 }
@@ -279,7 +280,7 @@ pub(super) fn too_large(shown: &str, size: u64) -> AirError {
 /// Refuses to change what the caller has not seen, or has seen otherwise.
 pub(super) fn check_seen(
     call: &Call<'_>,
-    path: &std::path::Path,
+    path: &Path,
     shown: &str,
     file: &[u8],
     current: &str,

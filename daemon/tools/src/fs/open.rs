@@ -44,3 +44,24 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>>
     (&mut file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_came_after_the_decision_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("outside")).unwrap();
+        std::fs::write(root.join("outside/a.txt"), "x").unwrap();
+        // What was a folder when it was judged is a link when it is opened.
+        std::os::unix::fs::symlink(root.join("outside"), root.join("dir")).unwrap();
+        let error = open_read(&root.join("dir/a.txt")).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::LOOP.raw_os_error()));
+        assert!(super::super::replace_whole(&root.join("dir/b.txt"), b"y", "m").is_err());
+        assert!(!root.join("outside/b.txt").exists());
+        assert_eq!(read_whole(&root.join("outside/a.txt"), 1).unwrap().as_deref(), Some(b"x".as_slice()));
+        assert_eq!(read_whole(&root.join("outside/a.txt"), 0).unwrap(), None);
+    }
+}
