@@ -12,7 +12,11 @@ pub struct Installation {
 /// The binaries that `scripts/bench` built.
 fn binaries() -> PathBuf {
     let target = std::env::var("AIR_BENCH_BINARIES").unwrap_or_default();
-    let dir = if target.is_empty() { Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release") } else { target.into() };
+    let dir = if target.is_empty() {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release")
+    } else {
+        target.into()
+    };
     assert!(dir.join("aird").exists(), "{} has no aird: run scripts/bench", dir.display());
     dir
 }

@@ -82,7 +82,12 @@ fn start_up() {
         }
     }
     let (running, cold) = (median(&running), median(&cold));
-    row("submit to first request, daemon running", &format!("{running:.1} ms"), "20 ms", Some(running / 20.0));
+    row(
+        "submit to first request, daemon running",
+        &format!("{running:.1} ms"),
+        "20 ms",
+        Some(running / 20.0),
+    );
     row("submit to first request, daemon not running", &format!("{cold:.1} ms"), "80 ms", Some(cold / 80.0));
 }
 
@@ -112,7 +117,12 @@ fn long_run(turns: usize, bare: f64) {
         Some(mb(busy) / 40.0),
     );
     let written = (procfs::written_bytes(daemon) - written) as f64 / 1e6;
-    row(&format!("written to disk by the daemon, {turns} tool turns"), &format!("{written:.1} MB"), "6 MB", Some(written / 6.0));
+    row(
+        &format!("written to disk by the daemon, {turns} tool turns"),
+        &format!("{written:.1} MB"),
+        "6 MB",
+        Some(written / 6.0),
+    );
     let kb = |bytes: usize| bytes as f64 / 1024.0;
     let (main, executor) = (kb(seen[0].bytes), kb(seen[1].bytes));
     row("first request of the Main Agent", &format!("{main:.1} KB"), "6 KB", Some(main / 6.0));
@@ -130,6 +140,16 @@ fn report_turns(seen: &[Seen], turns: usize, bare: f64) {
     let early = median(&gaps[gaps.len() / 20..gaps.len() / 4]);
     let late = median(&gaps[gaps.len() * 3 / 4..]);
     let all = median(&gaps);
-    row(&format!("tool turn, durable, sandboxed (median of {turns})"), &format!("{all:.2} ms"), &format!("{bare:.2} ms"), Some(all / bare));
-    row("the same, last quarter against first", &format!("{late:.2} ms"), &format!("{early:.2} ms"), Some(late / early));
+    row(
+        &format!("tool turn, durable, sandboxed (median of {turns})"),
+        &format!("{all:.2} ms"),
+        &format!("{bare:.2} ms"),
+        Some(all / bare),
+    );
+    row(
+        "the same, last quarter against first",
+        &format!("{late:.2} ms"),
+        &format!("{early:.2} ms"),
+        Some(late / early),
+    );
 }

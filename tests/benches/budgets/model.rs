@@ -98,7 +98,10 @@ fn serve(mut stream: TcpStream, turns: usize, seen: &Mutex<Vec<Seen>>) {
         };
         let text = String::from_utf8_lossy(&body);
         let answer = answer(&text, turns, index);
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", answer.len());
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n",
+            answer.len()
+        );
         if stream.write_all(format!("{head}{answer}").as_bytes()).is_err() {
             return;
         }
@@ -140,5 +143,8 @@ fn stream(block: &serde_json::Value, delta: &serde_json::Value, stop: &str) -> S
         serde_json::json!({ "type": "message_delta", "delta": { "stop_reason": stop }, "usage": { "output_tokens": 10 } }),
         serde_json::json!({ "type": "message_stop" }),
     ];
-    events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())).collect()
+    events
+        .iter()
+        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
+        .collect()
 }

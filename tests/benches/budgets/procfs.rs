@@ -10,7 +10,10 @@ pub fn pss_kb(pid: i32) -> u64 {
 /// Bytes that it caused to be written to storage.
 pub fn written_bytes(pid: i32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-    text.lines().find_map(|line| line.strip_prefix("write_bytes: ")).and_then(|value| value.parse().ok()).unwrap_or(0)
+    text.lines()
+        .find_map(|line| line.strip_prefix("write_bytes: "))
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(0)
 }
 
 /// Processor time of it and of the children that it has waited for, in milliseconds.
@@ -18,7 +21,8 @@ pub fn cpu_ms(pid: i32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     // utime, stime, cutime, cstime: fields 14–17, counted from 1; a tick is 10 ms.
-    let ticks: f64 = fields.get(11..15).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum();
+    let ticks: f64 =
+        fields.get(11..15).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum();
     ticks * 10.0
 }
 

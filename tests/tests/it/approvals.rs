@@ -11,7 +11,10 @@ const RISKY: &str = "{command: \"rm -rf notes\"}";
 fn asking(more: &str) -> TestEnv {
     let mut env = TestEnv::new(FILES);
     env.write("notes/idea.txt", "not committed\n");
-    env.model(&scenario(&(calls(&[("shell.run", RISKY)]) + more)).replace("    turns:", "    cursor: history\n    turns:"));
+    env.model(
+        &scenario(&(calls(&[("shell.run", RISKY)]) + more))
+            .replace("    turns:", "    cursor: history\n    turns:"),
+    );
     env
 }
 
@@ -98,6 +101,8 @@ fn a_command_cannot_answer_its_own_question_nor_write_its_own_result() {
     let runs = env.json(&["log"]);
     let events = runs["items"].as_array().unwrap();
     assert!(!events.iter().any(|event| event["type"] == "approval.answered"), "{tried}");
-    let ended = events.iter().find(|event| event["type"] == "tool.completed" && event["payload"]["content"].to_string().contains("tried"));
+    let ended = events.iter().find(|event| {
+        event["type"] == "tool.completed" && event["payload"]["content"].to_string().contains("tried")
+    });
     assert_eq!(ended.unwrap()["payload"]["exit_code"], 0);
 }

@@ -25,8 +25,20 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "aird",
         &[
-            "air-contracts", "air-llm", "air-toolchain-cpp", "air-rt", "air-host", "air-store", "air-security",
-            "air-sandbox", "air-tools", "air-context", "air-scheduler-core", "air-scheduler", "air-agents", "air-api",
+            "air-contracts",
+            "air-llm",
+            "air-toolchain-cpp",
+            "air-rt",
+            "air-host",
+            "air-store",
+            "air-security",
+            "air-sandbox",
+            "air-tools",
+            "air-context",
+            "air-scheduler-core",
+            "air-scheduler",
+            "air-agents",
+            "air-api",
         ],
     ),
     ("air-client-tui", &["air-contracts"]),
@@ -51,8 +63,13 @@ const OWNED: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &["air-contracts", "air-security", "air-scheduler-core"];
 
 /// Where a process may be started.
-const SPAWNERS: &[&str] =
-    &["daemon/tools/src/shell/runner", "daemon/tools/src/git", "daemon/scheduler/src/worker", "daemon/sandbox/src", "client-cli/src/process"];
+const SPAWNERS: &[&str] = &[
+    "daemon/tools/src/shell/runner",
+    "daemon/tools/src/git",
+    "daemon/scheduler/src/worker",
+    "daemon/sandbox/src",
+    "client-cli/src/process",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -60,7 +77,15 @@ fn root() -> PathBuf {
 
 fn metadata() -> Value {
     let output = std::process::Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", "x86_64-unknown-linux-gnu"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--offline",
+            "--filter-platform",
+            "x86_64-unknown-linux-gnu",
+        ])
         .current_dir(root())
         .output()
         .unwrap();
@@ -124,14 +149,29 @@ fn every_member_takes_the_workspace_lints_and_version() {
 /// dependencies that no feature turns on, `cargo tree` does not.
 fn linked() -> BTreeSet<String> {
     let output = std::process::Command::new(env!("CARGO"))
-        .args(["tree", "--workspace", "-e", "normal", "--prefix", "none", "--format", "{p}", "--locked", "--offline"])
+        .args([
+            "tree",
+            "--workspace",
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--locked",
+            "--offline",
+        ])
         .args(["--target", "x86_64-unknown-linux-gnu"])
         .current_dir(root())
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    text.lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn quoted(text: &str) -> BTreeSet<String> {
@@ -164,7 +204,9 @@ fn licences_and_banned_crates_are_as_deny_toml_says() {
         let fits = |alternative: &str| {
             alternative.split(" AND ").all(|part| allowed.contains(part.trim().trim_matches(['(', ')'])))
         };
-        if !licence.split(" OR ").any(fits) && !licence.split(" AND ").all(|part| part.split(" OR ").any(fits)) {
+        if !licence.split(" OR ").any(fits)
+            && !licence.split(" AND ").all(|part| part.split(" OR ").any(fits))
+        {
             faults.push(format!("{name}: {licence}"));
         }
     }
@@ -172,8 +214,10 @@ fn licences_and_banned_crates_are_as_deny_toml_says() {
 }
 
 fn sources() -> Vec<(PathBuf, String)> {
-    let output =
-        std::process::Command::new("git").args(["ls-files", "-co", "--exclude-standard", "*.rs"]).current_dir(root()).output();
+    let output = std::process::Command::new("git")
+        .args(["ls-files", "-co", "--exclude-standard", "*.rs"])
+        .current_dir(root())
+        .output();
     let listed = String::from_utf8(output.unwrap().stdout).unwrap();
     let paths = listed.lines().map(PathBuf::from).filter(|path| root().join(path).is_file());
     paths.map(|path| (path.clone(), std::fs::read_to_string(root().join(path)).unwrap())).collect()
@@ -189,7 +233,10 @@ fn processes_are_started_in_few_places() {
     let mut faults = Vec::new();
     for (path, text) in sources() {
         let shown = path.display().to_string();
-        let test = shown.contains("/tests/") || shown.starts_with("tests/") || shown.contains("/examples/") || shown.contains("/benches/");
+        let test = shown.contains("/tests/")
+            || shown.starts_with("tests/")
+            || shown.contains("/examples/")
+            || shown.contains("/benches/");
         if test || SPAWNERS.iter().any(|place| shown.starts_with(place)) {
             continue;
         }
@@ -205,8 +252,12 @@ fn processes_are_started_in_few_places() {
 fn tasks_are_spawned_through_their_owner() {
     let faults: Vec<String> = sources()
         .iter()
-        .filter(|(path, _)| path.starts_with("daemon") && !path.starts_with("daemon/rt") && !path.starts_with("daemon/worker"))
-        .filter(|(path, text)| path.components().any(|part| part.as_os_str() == "src") && code(text).contains("tokio::spawn("))
+        .filter(|(path, _)| {
+            path.starts_with("daemon") && !path.starts_with("daemon/rt") && !path.starts_with("daemon/worker")
+        })
+        .filter(|(path, text)| {
+            path.components().any(|part| part.as_os_str() == "src") && code(text).contains("tokio::spawn(")
+        })
         .map(|(path, _)| path.display().to_string())
         .collect();
     assert!(faults.is_empty(), "these spawn without an owner: {faults:#?}");

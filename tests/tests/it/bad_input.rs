@@ -40,7 +40,11 @@ fn without_a_model_the_error_says_what_was_looked_for() {
     assert_eq!(ran.code, 1, "{ran:#?}");
     let outcome = ran.json();
     assert_eq!(outcome["error"]["code"], "provider.none_configured", "{outcome:#}");
-    assert!(outcome["error"]["message"].to_string().contains("ANTHROPIC_API_KEY") || outcome["error"]["hints"].to_string().contains("ANTHROPIC_API_KEY"), "{outcome:#}");
+    assert!(
+        outcome["error"]["message"].to_string().contains("ANTHROPIC_API_KEY")
+            || outcome["error"]["hints"].to_string().contains("ANTHROPIC_API_KEY"),
+        "{outcome:#}"
+    );
 }
 
 #[test]
@@ -63,7 +67,8 @@ fn broken_yaml_is_named_and_the_last_good_state_holds() {
 fn a_socket_path_that_is_too_long_is_refused_with_its_limit() {
     let env = TestEnv::new(FILES);
     let long = format!("/{}/aird.sock", "x".repeat(120));
-    let output = env.command(&["daemon", "status", "--output", "json"]).env("AIR_SOCKET", long).output().unwrap();
+    let output =
+        env.command(&["daemon", "status", "--output", "json"]).env("AIR_SOCKET", long).output().unwrap();
     let ran = crate::env::ran(output);
     assert_ne!(ran.code, 0);
     assert_eq!(ran.json()["error"]["code"], "socket.path_too_long", "{ran:#?}");
@@ -132,6 +137,7 @@ fn a_budget_ends_a_turn_and_a_higher_one_goes_on() {
         "api_key_env: SCRIPTED_KEY, models: { scripted-model: { price: { input: 100000, output: 100000, cache_read: 0, cache_write: 0 } } } }",
     );
     std::fs::write(env.air_home().join("config.yaml"), priced).unwrap();
-    let ran = env.air(&["submit", "--wait", "--max-cost", "0.01", "--output", "json", REQUEST]).expect_code(5);
+    let ran =
+        env.air(&["submit", "--wait", "--max-cost", "0.01", "--output", "json", REQUEST]).expect_code(5);
     assert_eq!(ran.json()["status"], "budget", "{ran:#?}");
 }

@@ -37,7 +37,10 @@ impl Drop for Attached {
 fn two_terminals_see_the_same_and_one_may_leave() {
     let mut env = TestEnv::new(FILES);
     let turns = [
-        calls(&[("fs.read", "{path: total.sh}"), ("shell.run", "{command: \"touch started; while [ ! -f go ]; do sleep 0.05; done\"}")]),
+        calls(&[
+            ("fs.read", "{path: total.sh}"),
+            ("shell.run", "{command: \"touch started; while [ ! -f go ]; do sleep 0.05; done\"}"),
+        ]),
         calls(&[("fs.edit", "{path: total.sh, old_string: \"$1 - $2\", new_string: \"$1 + $2\"}")]),
         calls(&[("task.finish", "{status: done, summary: \"It adds, as both can see.\"}")]),
     ];
@@ -50,7 +53,9 @@ fn two_terminals_see_the_same_and_one_may_leave() {
     env.write("go", "");
     env.wait_until("the other sees the end", || second.shows("It adds, as both can see."));
     let third = Attached::start(&env, "third.txt");
-    env.wait_until("a new one sees it all", || third.shows(REQUEST) && third.shows("It adds, as both can see."));
+    env.wait_until("a new one sees it all", || {
+        third.shows(REQUEST) && third.shows("It adds, as both can see.")
+    });
 }
 
 #[test]
@@ -69,9 +74,12 @@ fn an_attached_client_outlives_its_daemon() {
 fn the_same_client_key_is_the_same_turn() {
     let mut env = TestEnv::new(FILES);
     env.model("turns:\n  - repeat: forever\n    reply: {text: hello}\n");
-    let project = env.json(&["rpc", "project/open", &format!("{{\"path\": \"{}\"}}", env.project().display())]);
+    let project =
+        env.json(&["rpc", "project/open", &format!("{{\"path\": \"{}\"}}", env.project().display())]);
     let id = project["id"].as_str().unwrap().to_owned();
-    let params = format!("{{\"project_id\": \"{id}\", \"session\": \"latest\", \"client_id\": \"key-1\", \"text\": \"hi\"}}");
+    let params = format!(
+        "{{\"project_id\": \"{id}\", \"session\": \"latest\", \"client_id\": \"key-1\", \"text\": \"hi\"}}"
+    );
     let first = env.json(&["rpc", "turn/submit", &params]);
     env.kill_daemon();
     env.json(&["rpc", "project/open", &format!("{{\"path\": \"{}\"}}", env.project().display())]);

@@ -1,5 +1,6 @@
 //! kill -9 of the daemon at each event of a scenario, and of a worker: the session comes to the same end.
 
+use crate::cmake_project;
 use crate::env::{TestEnv, kill};
 use crate::shell_project::{FILES, REQUEST, calls, scenario};
 
@@ -17,7 +18,10 @@ fn turns() -> String {
 
 fn last_seq(env: &TestEnv) -> u64 {
     let ran = env.air(&["log", "--output", "json"]);
-    ran.json()["items"].as_array().and_then(|items| items.last().and_then(|event| event["seq"].as_u64())).unwrap_or(0)
+    ran.json()["items"]
+        .as_array()
+        .and_then(|items| items.last().and_then(|event| event["seq"].as_u64()))
+        .unwrap_or(0)
 }
 
 /// Runs the scenario; kills the daemon when the log has reached `at`. Returns false when it ended before that.
@@ -66,7 +70,11 @@ fn valid_histories(env: &TestEnv) {
         for pair in messages.windows(2) {
             let ids = |message: &serde_json::Value, kind: &str, key: &str| -> Vec<String> {
                 let blocks = message["content"].as_array().cloned().unwrap_or_default();
-                blocks.iter().filter(|block| block["type"] == kind).map(|block| block[key].as_str().unwrap().to_owned()).collect()
+                blocks
+                    .iter()
+                    .filter(|block| block["type"] == kind)
+                    .map(|block| block[key].as_str().unwrap().to_owned())
+                    .collect()
             };
             let asked = ids(&pair[0], "tool_use", "id");
             assert_eq!(asked, ids(&pair[1], "tool_result", "tool_use_id"), "{request:#}");
@@ -114,4 +122,51 @@ fn worker_of(daemon: i32) -> Option<i32> {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains("\0role")
     })
+}
+
+#[test]
+fn the_daemon_may_die_while_cmake_runs() {
+    let mut env = TestEnv::new(cmake_project::FILES);
+    let turns = calls(&[("fs.read", "{path: sum.cpp}"), ("shell.run", cmake_project::BUILD_AND_TEST)])
+        + &calls(&[("fs.edit", cmake_project::EDIT)])
+        + &calls(&[("check.run", "{}")])
+        + &calls(&[("task.finish", "{status: done, summary: It adds now.}")]);
+    env.model(&scenario(&turns).replace("    turns:", "    cursor: history\n    turns:"));
+    env.air(&["submit", cmake_project::REQUEST]).expect_code(0);
+    // Its own build, not that of the baseline, which has a folder outside of the tree.
+    env.wait_until("cmake runs", || env.project().join("build/CMakeCache.txt").exists());
+    env.kill_daemon();
+    let outcome = env.air(&["wait", "--output", "json"]).expect_code(0).json();
+    assert_eq!(outcome["status"], "completed", "{outcome:#}");
+    let criteria = outcome["tasks"][0]["criteria"].as_array().unwrap();
+    assert!(
+        criteria
+            .iter()
+            .any(|criterion| criterion["state"] == "proved" && criterion["text"] == "all tests pass"),
+        "{outcome:#}"
+    );
+    assert_eq!(outcome["changed_files"], serde_json::json!([{ "path": "sum.cpp" }]), "{outcome:#}");
+
+    let log = env.json(&["log"]);
+    let events = log["items"].as_array().unwrap();
+    let run = events
+        .iter()
+        .find(|event| event["type"] == "tool.started" && event["payload"]["tool"] == "shell.run")
+        .unwrap();
+    let ends: Vec<_> = events
+        .iter()
+        .filter(|event| {
+            event["payload"]["run_id"] == run["payload"]["run_id"] && event["type"] != "tool.started"
+        })
+        .filter(|event| event["type"].as_str().unwrap().starts_with("tool."))
+        .collect();
+    assert_eq!(ends.len(), 1, "{ends:#?}");
+    assert_eq!(ends[0]["type"], "tool.completed");
+    assert!(
+        ["adopted", "exit file"].contains(&ends[0]["payload"]["reconciled"].as_str().unwrap()),
+        "{ends:#?}"
+    );
+    // The build failed its test, as it had to at that time: the real result was delivered.
+    assert_eq!(ends[0]["payload"]["exit_code"], 8);
+    valid_histories(&env);
 }

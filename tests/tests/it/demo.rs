@@ -8,7 +8,8 @@ use crate::env::{TestEnv, ran};
 fn the_demo_proves_its_change_and_shows_where_everything_is() {
     let env = TestEnv::without_git(&[]);
     let place = env.air_home().join("demo");
-    let shown = ran(env.command(&["demo", "--dir", place.to_str().unwrap()]).output().unwrap()).expect_code(0);
+    let shown =
+        ran(env.command(&["demo", "--dir", place.to_str().unwrap()]).output().unwrap()).expect_code(0);
     for word in ["✓", "3 of 3, before 2 of 3", "src/merge.cpp", "evidence.recorded"] {
         assert!(shown.stdout.contains(word), "{word}: {shown:#?}");
     }
@@ -22,6 +23,9 @@ fn the_demo_proves_its_change_and_shows_where_everything_is() {
         let done = Command::new("cmake").args(args).output().unwrap();
         assert!(done.status.success(), "{done:?}");
     }
-    let tested = Command::new("ctest").args(["--test-dir", build.to_str().unwrap(), "--no-tests=error"]).output().unwrap();
+    let tested = Command::new("ctest")
+        .args(["--test-dir", build.to_str().unwrap(), "--no-tests=error"])
+        .output()
+        .unwrap();
     assert!(tested.status.success(), "{tested:?}");
 }

@@ -17,7 +17,11 @@ fn a_message_becomes_a_proved_change() {
     assert!(env.read("total.sh").contains("$1 + $2"));
 
     let criteria = done["tasks"][0]["criteria"].as_array().unwrap();
-    assert!(criteria.iter().any(|criterion| criterion["state"] == "proved" && !criterion["evidence"].as_array().unwrap().is_empty()), "{done:#}");
+    assert!(
+        criteria.iter().any(|criterion| criterion["state"] == "proved"
+            && !criterion["evidence"].as_array().unwrap().is_empty()),
+        "{done:#}"
+    );
     // The sentence without a check is not claimed to be proved.
     let said = criteria.iter().find(|criterion| criterion["text"] == "total.sh adds").unwrap();
     assert_eq!(said["state"], "unproved");
@@ -26,7 +30,13 @@ fn a_message_becomes_a_proved_change() {
     assert_eq!(env.requests().iter().filter(|line| line["kind"] == "request").count(), 4);
 
     let evidence = env.json(&["evidence"]);
-    let proof = &evidence["items"].as_array().unwrap().iter().find(|item| item["kind"] == "check_passed").unwrap().clone();
+    let proof = &evidence["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|item| item["kind"] == "check_passed")
+        .unwrap()
+        .clone();
     assert_eq!((proof["stale"].as_bool(), proof["exit_code"].as_i64()), (Some(false), Some(0)), "{proof:#}");
     assert!(env.air(&["diff"]).expect_code(0).stdout.contains("+echo $(($1 + $2))"));
     let verified = env.json(&["events", "verify"]);
@@ -58,7 +68,10 @@ fn a_question_is_answered_without_a_task() {
     let ran = env.air(&["submit", "--wait", "what does total.sh do?"]).expect_code(0);
     assert!(ran.stdout.contains("It adds two numbers."), "{ran:#?}");
     let done = env.json(&["wait"]);
-    assert_eq!((done["status"].as_str(), done["tasks"].as_array().map(Vec::len)), (Some("answered"), Some(0)));
+    assert_eq!(
+        (done["status"].as_str(), done["tasks"].as_array().map(Vec::len)),
+        (Some("answered"), Some(0))
+    );
 }
 
 #[test]
