@@ -13,7 +13,7 @@ use air_contracts::tool::CallContext;
 use air_contracts::{AirError, Result};
 use air_scheduler_core::Input;
 use air_store::TaskRow;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::attempt::{Live, Seat};
 use crate::checks::{Baseline, Baselines, CheckCache, Checker, Purpose, checks_of};
@@ -34,6 +34,8 @@ pub struct Scheduler {
     pub(crate) deps: SchedulerDeps,
     pub(crate) cache: CheckCache,
     pub(crate) baselines: Baselines,
+    /// The user's tree has one writer at a time, whatever session it works for.
+    pub(crate) tree: Arc<Semaphore>,
     turns: Mutex<BTreeMap<TurnId, Driven>>,
     live: Mutex<BTreeMap<AgentId, Arc<Live>>>,
     /// Models that a person named for a retry.
@@ -47,6 +49,7 @@ impl Scheduler {
             deps,
             cache: CheckCache::default(),
             baselines: Baselines::default(),
+            tree: Arc::new(Semaphore::new(1)),
             turns: Mutex::default(),
             live: Mutex::default(),
             models: Mutex::default(),

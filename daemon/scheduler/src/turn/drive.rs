@@ -1,21 +1,21 @@
 //! The loop of a turn: an input, the core's actions, one commit, and then the actions.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use air_contracts::Result;
 use air_contracts::event::{AgentStarted, AttemptStarted, NewEvent};
 use air_contracts::ids::{AgentId, AttemptId, RefKind, TurnId};
 use air_contracts::task::{AgentRole, AttemptStatus, TaskStatus};
 use air_rt::CancellationToken;
-use air_scheduler_core::{Action, Attempt, Graph, TaskNo, Transcript};
+use air_scheduler_core::{Action, Attempt, Graph, TaskNo, TaskNode, Transcript};
 use air_store::TaskRow;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::status::{Change, closed};
 use super::{Detail, Report};
 use crate::attempt::{Finish, Seat};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, lock};
 use crate::verify::Verdict;
 
 /// The identities of an attempt.
@@ -40,7 +40,12 @@ pub(super) struct Known {
     pub(super) finish: Option<Finish>,
     pub(super) verdict: Option<Verdict>,
     pub(super) failure: Option<String>,
+    /// Filled while the task owns the user's tree.
+    pub(super) tree: TreeSlot,
 }
+
+/// Where the ownership of the tree lies: taken by an attempt, given back by the driver.
+pub(super) type TreeSlot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 /// A turn being driven.
 pub(super) struct Drive {
@@ -147,10 +152,21 @@ impl Drive {
         events.extend(self.changes(&actions, &detail));
         let starts = self.seats(&actions, &mut events).await?;
         self.scheduler.deps.store.ingest(events).await?;
+        self.give_tree_back();
         for action in actions {
             self.carry_out(action, &starts);
         }
         Ok(())
+    }
+
+    /// A task that is not at work any more, and has no job that might be, lets the next writer in.
+    fn give_tree_back(&self) {
+        for (no, known) in &self.known {
+            let active = self.graph.tasks().get(no).is_some_and(TaskNode::is_active);
+            if !active && !self.jobs.contains_key(no) {
+                lock(&known.tree).take();
+            }
+        }
     }
 
     fn remember(&mut self, detail: &Detail) {

@@ -8,13 +8,13 @@ use air_contracts::port::CancelScope;
 use air_contracts::task::{AgentRole, FailureClass};
 use air_contracts::worker_result::WorkerStatus;
 use air_rt::{CancellationToken, OnCancel};
-use air_scheduler_core::{Input, TaskNo, Transcript};
+use air_scheduler_core::{Input, TaskNo, TaskNode, Transcript};
 use tokio::sync::mpsc;
 
-use super::drive::Drive;
+use super::drive::{Drive, TreeSlot};
 use super::{Detail, Report};
 use crate::attempt::{self, AttemptEnd, Finish, Outcome, Seat, Work};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, lock};
 use crate::verify::{Judgement, Verdict, Verification};
 
 /// Reports the end of a job on every path.
@@ -62,9 +62,17 @@ impl Drive {
     ) {
         let job = self.new_job(task, seat.n);
         let told = self.known(task).failure.take();
+        let writes = self.graph().tasks().get(&task).is_some_and(TaskNode::writes);
+        let tree = writes.then(|| Arc::clone(&self.known(task).tree));
         let scheduler = Arc::clone(self.scheduler());
         let spawned = Arc::clone(self.scheduler());
         spawned.deps.tasks.spawn("attempt", OnCancel::Finish, async move {
+            if let Some(tree) = tree
+                && !own_tree(&scheduler, &tree, &cancel).await
+            {
+                job.say(Report::default());
+                return;
+            }
             let failure = failure_block(&scheduler, &seat, transcript, told).await;
             let n = seat.n;
             let end = attempt::run(&scheduler, Work { seat, transcript, failure, extra: None, cancel }).await;
@@ -122,6 +130,21 @@ impl Drive {
             job.say(report);
         });
     }
+}
+
+/// Waits until the task owns the user's tree; `false` when it was stopped before.
+async fn own_tree(scheduler: &Scheduler, slot: &TreeSlot, cancel: &CancellationToken) -> bool {
+    if lock(slot).is_some() {
+        return true;
+    }
+    let permit = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return false,
+        permit = Arc::clone(&scheduler.tree).acquire_owned() => permit,
+    };
+    // The semaphore is never closed.
+    *lock(slot) = permit.ok();
+    true
 }
 
 pub(super) fn cannot(task: TaskNo, n: u32, kind: &'static str, reason: String) -> Report {

@@ -149,6 +149,28 @@ impl Bed {
         }
     }
 
+    fn submitted(&self, turn_id: TurnId, n: u64) -> TurnSubmitted {
+        TurnSubmitted {
+            session_id: self.session,
+            turn_id,
+            n,
+            client_id: None,
+            text: "Please fix it".into(),
+            attachments: Vec::new(),
+            options: TurnOptions::default(),
+        }
+    }
+
+    /// A second turn that runs beside the first.
+    pub async fn another_turn(&self) -> TurnId {
+        let turn_id = TurnId::from_uuid(self.ids.next());
+        let of_session = |body: EventBody| NewEvent::new(self.session, EventSource::daemon(), body);
+        let events =
+            vec![of_session(self.submitted(turn_id, 2).into()), of_session(TurnStarted { turn_id }.into())];
+        self.store.ingest(events).await.unwrap();
+        turn_id
+    }
+
     async fn open_turn(&self) {
         let created = SessionCreated {
             session_id: self.session,
@@ -156,15 +178,7 @@ impl Bed {
             settings: SessionSettings::default(),
             forked_from: None,
         };
-        let submitted = TurnSubmitted {
-            session_id: self.session,
-            turn_id: self.turn,
-            n: 1,
-            client_id: None,
-            text: "Please fix it".into(),
-            attachments: Vec::new(),
-            options: TurnOptions::default(),
-        };
+        let submitted = self.submitted(self.turn, 1);
         let workspace = WorkspaceCreated { workspace: self.workspace.clone() };
         let of_session = |body: EventBody| NewEvent::new(self.session, EventSource::daemon(), body);
         let events = vec![

@@ -149,3 +149,36 @@ async fn a_cancelled_task_ends_with_its_dependants_and_a_retry_takes_the_note_al
     let told = format!("{:?}", bed.script.requests_of(AgentRole::Executor)[1]);
     assert!(told.contains("The word is fixed."), "{told}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writers_of_two_turns_do_not_meet_in_the_tree() {
+    let bed = Bed::new(tests()).await;
+    bed.script.say(AgentRole::Executor, [hang_then_write()]);
+    bed.create(vec![draft("Fix")]).await;
+    let scheduler = bed.scheduler.clone();
+    let (first, second) = (bed.turn, bed.another_turn().await);
+    let running = tokio::spawn(async move { scheduler.run_turn(first).await });
+    bed.until("the hanging call", hangs).await;
+    bed.script.say(AgentRole::Executor, [fix(), finish()]);
+    let context = air_contracts::tool::CallContext { turn_id: second, ..bed.main_context() };
+    bed.scheduler.create_tasks(&context, "And that", vec![draft("That")], "call_2").await.unwrap();
+    let scheduler = bed.scheduler.clone();
+    let waiting = tokio::spawn(async move { scheduler.run_turn(second).await });
+    let started = async |store: &Store| {
+        store.agents(None, true).await.unwrap().iter().any(|agent| agent.turn_id == second)
+    };
+    bed.until("the second attempt", started).await;
+    bed.scheduler.interrupt_turn(first).await.unwrap();
+    running.await.unwrap().unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap().tasks[0].status, TaskStatus::Completed);
+    let query = air_store::EventQuery {
+        types: vec!["agent.ended".into(), "workspace.checkpointed".into()],
+        ..Default::default()
+    };
+    let events = bed.store.events(query).await.unwrap();
+    let begins = |event: &&air_contracts::event::RuntimeEvent| {
+        event.payload["purpose"] == "task_start" && event.payload["turn_id"] == second.to_string()
+    };
+    let ended = events.iter().find(|event| event.kind == "agent.ended").unwrap().seq;
+    assert!(ended < events.iter().find(begins).unwrap().seq, "the second began after the first had ended");
+}
