@@ -1,7 +1,7 @@
 //! One open project: its store, tools, scheduler and sessions, wired by hand.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use air_agents::{Sessions, SessionsDeps};
@@ -130,7 +130,13 @@ fn wire(daemon: &Daemon, found: Project, store: Store, workspace: WorkspaceRef) 
         Arc::clone(&daemon.models),
         Some(found),
     ));
-    let tool_deps = tool_deps(daemon, &settings, &store, owners.tools.clone(), &root, &dir, &worker);
+    let mut tool_deps = tool_deps(daemon, &settings, &store, owners.tools.clone(), &root, &dir, &worker);
+    // The scheduler calls the tools, so it comes second; until then there is no attempt whose call could be late.
+    let attempts: Arc<OnceLock<Weak<Scheduler>>> = Arc::default();
+    let known = Arc::clone(&attempts);
+    tool_deps.attempt_live = Some(Arc::new(move |attempt| {
+        known.get().and_then(Weak::upgrade).is_some_and(|scheduler| scheduler.attempt_live(attempt))
+    }));
     let tools = ToolService::new(tool_deps.clone());
     let rules = Arc::clone(&settings);
     let context = Arc::new(ContextAssembler::new(store.clone(), Arc::new(move || rules.rules().0)));
@@ -153,6 +159,8 @@ fn wire(daemon: &Daemon, found: Project, store: Store, workspace: WorkspaceRef) 
         limits: Arc::new(move || limits.limits()),
         project_facts: Arc::clone(&facts),
     });
+    // Set once, just made.
+    let _ = attempts.set(Arc::downgrade(&scheduler));
     for tool in task_tools(&scheduler) {
         tools.register(tool);
     }
