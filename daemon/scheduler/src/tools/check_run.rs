@@ -39,8 +39,8 @@ impl CheckRunTool {
             "names": { "type": "array", "items": { "type": "string" }, "description": "all where absent" }
         });
         let description = "Runs the checks of the project and of the criteria, as the runtime does at the end: new, fixed \
-                           and known failures against the state before this task. Its run ids prove criteria while \
-                           nothing is written after them.";
+                           and known failures against the state before this task. Its run ids are evidence until the \
+                           next write.";
         let definition =
             define("check.run", ToolCategory::Check, EffectClass::Pure, description, properties, &[]);
         Self { definition, scheduler }

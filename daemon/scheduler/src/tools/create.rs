@@ -79,7 +79,7 @@ impl TaskCreate {
         let properties = json!({
             "title": { "type": "string" },
             "criteria": { "type": "array", "items": criterion },
-            "type": { "enum": ["implement", "build", "test", "review", "debug", "design"] },
+            "type": { "type": "string", "enum": ["implement", "build", "test", "review", "debug", "design"] },
             "scope": { "type": "array", "items": { "type": "string" }, "description": "globs it may write" },
             "context": { "type": "array", "items": { "type": "string" } },
             "tasks": {

@@ -72,7 +72,7 @@ impl TaskFinish {
             "additionalProperties": false
         });
         let properties = json!({
-            "status": { "enum": ["done", "no_change", "blocked"] },
+            "status": { "type": "string", "enum": ["done", "no_change", "blocked"] },
             "summary": { "type": "string", "description": "for the user: the result first" },
             "criteria": { "type": "array", "items": claim },
             "risks": texts,

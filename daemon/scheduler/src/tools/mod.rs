@@ -70,3 +70,28 @@ fn upgrade(scheduler: &Weak<Scheduler>) -> Result<Arc<Scheduler>> {
     let gone = || AirError::new(codes::DAEMON_STOPPING, "the project is being closed").retryable(true);
     scheduler.upgrade().ok_or_else(gone)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_models_are_told_stays_short() {
+        let tools: [(ToolDefinition, usize); 4] = [
+            (create::TaskCreate::new(Weak::new()).definition().clone(), 1_200),
+            (finish::TaskFinish::new(Weak::new()).definition().clone(), 1_000),
+            (check_run::CheckRunTool::new(Weak::new()).definition().clone(), 400),
+            (list::TaskList::new(Weak::new()).definition().clone(), 250),
+        ];
+        for (tool, limit) in tools {
+            let bytes = tool.name.len() + tool.description.len() + tool.input_schema.to_string().len();
+            assert!(
+                tool.description.len() <= 250,
+                "{}: {} bytes of description",
+                tool.name,
+                tool.description.len()
+            );
+            assert!(bytes <= limit, "{}: {bytes} bytes", tool.name);
+        }
+    }
+}
