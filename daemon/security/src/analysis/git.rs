@@ -1,6 +1,5 @@
 //! `git`: sub-commands by table, the rest by what the configuration of the repository runs.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use air_contracts::permission::{Decision, EffectKind, RiskLevel};
@@ -9,12 +8,11 @@ use super::arg::Arg;
 use super::walk::Walker;
 use crate::facts::FsFacts;
 use crate::path::PathOp;
-use crate::programs::{Spec, read_options};
+use crate::programs::{Spec, read_leading_options, read_options};
 
 impl Walker<'_> {
     pub(crate) fn git(&mut self, spec: &Spec, args: &[Arg]) {
-        let outer = Spec { stop: true, sub: BTreeMap::new(), ..spec.clone() };
-        let options = read_options(&outer, args);
+        let options = read_leading_options(spec, args);
         self.unlisted("git", &options);
         let dirs = self.state.dirs.clone();
         if let Some(dir) = options.value("-C").cloned() {
@@ -53,8 +51,9 @@ impl Walker<'_> {
                 self.plain(&format!("{whole} {form_name}"), form, &rest[1..]);
             }
             None => {
-                let own = Spec { sub: BTreeMap::new(), ..table.clone() };
-                self.plain(&whole, &own, rest);
+                let dirs = self.state.dirs.clone();
+                self.judged(&whole, table, rest, &read_options(table, rest));
+                self.state.dirs = dirs;
                 self.git_paths(name, rest);
             }
         }

@@ -3,15 +3,14 @@
 use super::arg::Arg;
 use super::walk::Walker;
 use crate::path::PathOp;
-use crate::programs::{Spec, catalogue, read_options};
+use crate::programs::{Spec, catalogue, read_leading_options};
 
 impl Walker<'_> {
     pub(crate) fn interpreter(&mut self, name: &str, spec: &Spec, args: &[Arg]) {
-        let table = Spec { stop: true, ..spec.clone() };
         // A module or code ends the options: what follows belongs to it.
         let end = args.iter().position(|arg| arg.exact() == Some("-m")).map(|at| at + 2);
         let (own, rest) = args.split_at(end.unwrap_or(args.len()).min(args.len()));
-        let options = read_options(&table, own);
+        let options = read_leading_options(spec, own);
         self.unlisted(name, &options);
         if spec.read_only.iter().any(|option| options.has(option)) {
             return;
@@ -49,8 +48,7 @@ impl Walker<'_> {
             Some(table) => self.plain(&format!("{name} -m {text}"), table, rest),
             None => match catalogue().get(text) {
                 Some(table) if table.grammar.is_none() => {
-                    let table = table.clone();
-                    self.plain(text, &table, rest);
+                    self.plain(text, table, rest);
                 }
                 _ => {
                     rest.iter().for_each(|arg| self.suspect(arg));

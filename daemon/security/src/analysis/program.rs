@@ -8,7 +8,7 @@ use super::arg::Arg;
 use super::walk::{Stdin, Walker};
 use crate::facts::{FileKind, FsFacts};
 use crate::path::{PathOp, Resolved, resolve};
-use crate::programs::{Grammar, Kind, Options, Spec, catalogue, read_options};
+use crate::programs::{Grammar, Kind, Options, Spec, catalogue, read_leading_options, read_options};
 
 /// Directories of programs where a name means what it says.
 const PROGRAM_DIRS: &[&str] = &[
@@ -181,22 +181,20 @@ impl Walker<'_> {
 
     /// A program that its table describes completely.
     pub(crate) fn plain(&mut self, name: &str, spec: &Spec, args: &[Arg]) {
-        let options = read_options(spec, args);
         let dirs = self.state.dirs.clone();
         if spec.sub.is_empty() {
-            self.judged(name, spec, args, &options);
+            self.judged(name, spec, args, &read_options(spec, args));
         } else {
-            self.sub_command(name, spec, args, &options);
+            self.sub_command(name, spec, args);
         }
         self.state.dirs = dirs;
     }
 
     /// Options up to the name of a sub-command, then the table of that.
-    fn sub_command(&mut self, name: &str, spec: &Spec, args: &[Arg], _: &Options) {
-        let outer = Spec { stop: true, sub: std::collections::BTreeMap::new(), ..spec.clone() };
-        let options = read_options(&outer, args);
+    fn sub_command(&mut self, name: &str, spec: &Spec, args: &[Arg]) {
+        let options = read_leading_options(spec, args);
         let Some((sub, rest)) = options.operands.split_first() else {
-            return self.judged(name, &outer, args, &options);
+            return self.judged(name, spec, args, &options);
         };
         self.unlisted(name, &options);
         self.values(name, spec, &options);
@@ -215,7 +213,7 @@ impl Walker<'_> {
         }
     }
 
-    fn judged(&mut self, name: &str, spec: &Spec, args: &[Arg], options: &Options) {
+    pub(crate) fn judged(&mut self, name: &str, spec: &Spec, args: &[Arg], options: &Options) {
         let quiet = spec
             .read_only
             .iter()

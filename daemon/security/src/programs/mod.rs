@@ -9,7 +9,7 @@ mod spec;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-pub(crate) use options::{Options, read_options};
+pub(crate) use options::{Options, read_leading_options, read_options};
 pub(crate) use spec::{Grammar, Kind, Spec};
 
 /// All tables, by name and alias.

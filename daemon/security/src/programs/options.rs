@@ -19,8 +19,6 @@ pub(crate) struct Options {
     pub operands: Vec<Arg>,
     /// What is not in the table, for people.
     pub unlisted: Vec<String>,
-    /// How many words were read; with `stop`, the rest belongs to the first operand.
-    pub read: usize,
 }
 
 impl Options {
@@ -36,15 +34,24 @@ impl Options {
 
 /// Takes the words behind the name of a program apart.
 pub(crate) fn read_options(spec: &Spec, args: &[Arg]) -> Options {
-    let mut reader = Reader { spec, args, at: 0, options: Options::default() };
+    read(spec, args, spec.stop)
+}
+
+/// The same, with everything from the first operand on taken as operands: options before a sub-command.
+pub(crate) fn read_leading_options(spec: &Spec, args: &[Arg]) -> Options {
+    read(spec, args, true)
+}
+
+fn read(spec: &Spec, args: &[Arg], stop: bool) -> Options {
+    let mut reader = Reader { spec, args, stop, at: 0, options: Options::default() };
     reader.run();
-    reader.options.read = reader.at;
     reader.options
 }
 
 struct Reader<'a> {
     spec: &'a Spec,
     args: &'a [Arg],
+    stop: bool,
     at: usize,
     options: Options,
 }
@@ -64,7 +71,7 @@ impl Reader<'_> {
                 if arg.may_be_option() && self.accepts_options() {
                     self.options.unlisted.push(format!("{arg} may be an option"));
                 }
-                if self.spec.stop {
+                if self.stop {
                     self.operands_to_end();
                     return;
                 }

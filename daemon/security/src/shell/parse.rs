@@ -14,6 +14,8 @@ const MAX_LEN: usize = 64 * 1024;
 /// From this length, or with this many brackets, the parser gets a stack of its own.
 const LONG: usize = 8 * 1024;
 const DEEP: usize = 48;
+/// The deepest nesting of brackets, counted without regard to quotes.
+const MAX_DEPTH: usize = 100;
 const BIG_STACK: usize = 8 * 1024 * 1024;
 /// Steps that the parser may take, for any text.
 const FUEL: usize = 2_000_000;
@@ -40,8 +42,25 @@ pub(crate) fn parse(text: &str) -> Parsed {
     if let Some(c) = text.chars().find(|c| c.is_control() && !matches!(c, '\t' | '\n')) {
         return Parsed::refused(format!("the command holds the control character {}", c.escape_unicode()));
     }
+    if depth(text) > MAX_DEPTH {
+        return Parsed::refused("the command is nested too deeply");
+    }
     let joined = join_lines(text);
     if joined.len() > LONG || nesting(&joined) > DEEP { on_big_stack(&joined) } else { guarded(&joined) }
+}
+
+/// How many brackets are open at most. Quoted ones count too: a text with so many is not looked at.
+fn depth(text: &str) -> usize {
+    let (mut open, mut most) = (0usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'{' => open += 1,
+            b')' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
 }
 
 fn nesting(text: &str) -> usize {
