@@ -11,9 +11,12 @@ pub fn tasks(app: &App) -> Vec<&TaskView> {
     app.model.current_tasks()
 }
 
-/// Agents, the newest first.
+/// Agents: those that run, then those that ended, the newest first.
 pub fn workers(app: &App) -> Vec<&AgentView> {
-    app.model.agents.values().rev().collect()
+    let (mut all, ended): (Vec<_>, Vec<_>) =
+        app.model.agents.values().partition(|agent| agent.state == "running");
+    all.extend(ended.into_iter().rev());
+    all
 }
 
 /// Open questions, the oldest first.

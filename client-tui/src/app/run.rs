@@ -31,6 +31,8 @@ use crate::text::style::Pen;
 const FRAME: Duration = Duration::from_millis(100);
 /// Notifications that are taken in before the next look at the keys.
 const BATCH: usize = 256;
+/// How long a stop may take to come.
+const STOP: Duration = Duration::from_millis(300);
 /// How long the last call may take.
 const LAST_CALL: Duration = Duration::from_millis(300);
 
@@ -66,6 +68,7 @@ pub(super) async fn run(options: AttachOptions) -> Result<()> {
         effects: VecDeque::new(),
         attempt: 0,
         drawn: None,
+        stopped: None,
         last_call: None,
         done: false,
     };
@@ -143,6 +146,8 @@ struct Running {
     /// Counts connections, so that an old one changes nothing.
     attempt: u64,
     drawn: Option<Instant>,
+    /// Stopped by ^Z until it is told to go on; where nothing can stop it, until then.
+    stopped: Option<Instant>,
     last_call: Option<super::event::Call>,
     done: bool,
 }
@@ -157,7 +162,7 @@ impl Running {
             let woke = self.wait().await;
             self.take(woke)?;
             self.act()?;
-            if !self.done && self.app.dirty && self.next_frame() <= Instant::now() {
+            if !self.done && self.app.dirty && self.stopped.is_none() && self.next_frame() <= Instant::now() {
                 self.draw()?;
             }
         }
@@ -170,10 +175,10 @@ impl Running {
 
     /// The next time at which something is to be done.
     fn wake(&self) -> Option<Instant> {
-        let frame = self.app.dirty.then(|| self.next_frame());
+        let frame = (self.app.dirty && self.stopped.is_none()).then(|| self.next_frame());
         let timer =
             self.app.wake().map(|at| Instant::now() + Duration::from_millis(at.millis_since(amounts::now())));
-        [frame, timer, self.escape].into_iter().flatten().min()
+        [frame, timer, self.escape, self.stopped].into_iter().flatten().min()
     }
 
     async fn wait(&mut self) -> Woke {
@@ -217,10 +222,14 @@ impl Running {
                 self.update(Event::Resize(columns, rows));
             }
             Woke::Continued => {
-                self.guard.resume()?;
-                self.effects.push_back(Effect::Redraw);
+                self.stopped = None;
+                self.back()?;
             }
             Woke::Time => {
+                if self.stopped.is_some_and(|at| at <= Instant::now()) {
+                    self.stopped = None;
+                    self.back()?;
+                }
                 if self.escape.is_some_and(|at| at <= Instant::now()) {
                     self.escape = None;
                     for input in self.parser.flush() {
@@ -356,13 +365,13 @@ impl Running {
         Ok(())
     }
 
-    /// Stops as ^Z does, and draws again when it goes on.
+    /// Stops as ^Z does. The stop may come a moment after the signal was sent, and not at all in a group that
+    /// nobody watches (`setpgid(2)`): the terminal is taken again when this goes on.
     fn suspend(&mut self) -> Result<()> {
         self.guard.suspend();
+        self.stopped = Some(Instant::now() + STOP);
         let stop = rustix::process::Signal::TSTP;
-        let stopped = rustix::process::kill_current_process_group(stop);
-        self.back()?;
-        stopped.map_err(|error| AirError::io("^Z", &error.into()))
+        rustix::process::kill_current_process_group(stop).map_err(|error| AirError::io("^Z", &error.into()))
     }
 
     fn draw(&mut self) -> Result<()> {

@@ -59,7 +59,7 @@ pub fn notice(text: &str, at: Timestamp, style: LineStyle) -> Vec<String> {
 /// What a run did, with its object: its summary, behind its title where that says no more than how it ended.
 ///
 /// `room`: cells for all of it; the title gives way.
-fn what(run: &ToolRunView, pen: Pen, room: usize) -> String {
+pub(crate) fn what(run: &ToolRunView, pen: Pen, room: usize) -> String {
     let (title, summary) = (visible_line(&run.title), visible_line(&run.summary));
     let named = title.split(' ').next().is_none_or(|word| summary.contains(word));
     match (summary.is_empty(), named) {

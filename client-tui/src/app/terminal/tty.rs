@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use tokio::io::Interest;
@@ -13,43 +13,18 @@ const READ: usize = 4096;
 
 /// The terminal as a source of bytes.
 #[derive(Debug)]
-pub struct Tty(AsyncFd<Source>);
-
-#[derive(Debug)]
-enum Source {
-    Stdin,
-    /// `/dev/tty`, where stdin is something else.
-    Terminal(File),
-}
-
-impl AsFd for Source {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Stdin => stdin(),
-            Self::Terminal(file) => file.as_fd(),
-        }
-    }
-}
-
-impl AsRawFd for Source {
-    fn as_raw_fd(&self) -> RawFd {
-        self.as_fd().as_raw_fd()
-    }
-}
-
-fn stdin() -> BorrowedFd<'static> {
-    rustix::stdio::stdin()
-}
+pub struct Tty(AsyncFd<OwnedFd>);
 
 impl Tty {
     /// Stdin where it is a terminal, else the controlling terminal.
     pub fn open() -> io::Result<Self> {
-        let source = if rustix::termios::isatty(stdin()) {
-            Source::Stdin
+        let stdin = io::stdin();
+        let source = if rustix::termios::isatty(&stdin) {
+            rustix::io::fcntl_dupfd_cloexec(&stdin, 3)?
         } else {
-            Source::Terminal(File::open("/dev/tty")?)
+            File::open("/dev/tty")?.into()
         };
-        Ok(Self(AsyncFd::register_with_interest(source, Interest::READABLE)?))
+        register(source).map(Self)
     }
 
     /// What was typed; empty when the terminal is gone.
@@ -73,11 +48,19 @@ impl Tty {
     }
 }
 
-fn readable(source: &Source) -> io::Result<bool> {
+fn readable(source: &OwnedFd) -> io::Result<bool> {
     let mut fds = [PollFd::new(source, PollFlags::IN)];
     match rustix::event::poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
         Ok(count) => Ok(count > 0),
         Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+#[expect(unsafe_code, reason = "the file must stay open while it is registered: it is owned")]
+fn register(source: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` names the same open file until it is dropped, and the `AsyncFd` that owns it
+    // deregisters before that.
+    let registered = unsafe { AsyncFd::register_with_interest(source, Interest::READABLE) };
+    Ok(registered?)
 }

@@ -92,7 +92,7 @@ pub(super) fn row(left: Vec<Span<'static>>, right: Span<'static>, at: Setting<'_
 }
 
 fn text_width(at: Setting<'_>) -> usize {
-    at.width.saturating_sub(2).clamp(1, PROSE)
+    at.width.saturating_sub(4).clamp(1, PROSE)
 }
 
 fn user(text: &str, time: Timestamp, at: Setting<'_>) -> Vec<Row> {

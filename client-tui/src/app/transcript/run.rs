@@ -7,11 +7,14 @@ use super::Setting;
 use super::item::row;
 use crate::app::row::{Row, plain, wrap};
 use crate::text::escape::{visible_block, visible_line};
+use crate::text::layout::cells;
 use crate::text::style::Role;
-use crate::text::{amounts, words};
+use crate::text::{amounts, lines, words};
 
 /// Rows of what the model read, where it is unfolded.
 const SHOWN: usize = 30;
+/// Below so many columns nothing is aligned.
+const NARROW: usize = 60;
 /// Rows of a failure's message.
 const MESSAGE: usize = 3;
 
@@ -34,17 +37,23 @@ fn indent(line: &str) -> String {
 fn head(run: &ToolRunView, at: Setting<'_>) -> Row {
     let (mark, _) = words::tool_run(run);
     let tool = visible_line(&run.tool);
-    let text = format!(" {:<3} {tool:<10} {}", run.short.to_string(), what(run, at));
+    let head = if at.width < NARROW {
+        format!(" {} {tool} ", run.short)
+    } else {
+        format!(" {:<3} {tool:<10} ", run.short.to_string())
+    };
+    // The mark, both margins and the duration take the rest.
+    let text = format!("{head}{}", what(run, at, at.width.saturating_sub(cells(&head) + 12)));
     let took = run.duration_ms.unwrap_or_else(|| at.now.millis_since(run.started_at));
     let right = at.theme.span(Role::Dim, amounts::run_time(took));
     row(vec![Span::raw(" "), at.theme.mark(mark), Span::raw(text)], right, at)
 }
 
 /// While it runs its newest line, then what became of it.
-fn what(run: &ToolRunView, at: Setting<'_>) -> String {
+fn what(run: &ToolRunView, at: Setting<'_>, room: usize) -> String {
     let output = at.model.outputs.get(&run.id).filter(|_| run.status.is_none());
     let line = output.and_then(|text| last_line(text));
-    line.unwrap_or_else(|| visible_line(if run.summary.is_empty() { &run.title } else { &run.summary }))
+    line.unwrap_or_else(|| lines::what(run, at.theme.pen, room))
 }
 
 /// The last line of an output that is not blank, as a terminal would show it.

@@ -69,13 +69,18 @@ fn parts(app: &App, width: usize, drop: usize) -> Vec<String> {
 
 fn context(hud: &HudView, width: usize) -> Option<String> {
     let (used, limit) = (u64::from(hud.context_used), u64::from(hud.context_limit));
-    let percent = (used * 100).checked_div(limit)?;
+    let percent = percent(used, limit)?;
     if width < WIDE {
         return Some(format!("ctx {percent} %"));
     }
     let limit =
         if limit.is_multiple_of(1000) { format!("{}k", limit / 1000) } else { amounts::tokens(limit) };
     Some(format!("ctx {percent} % {} of {limit}", amounts::tokens(used)))
+}
+
+/// Rounded; `None` where the whole is not known.
+pub fn percent(used: u64, limit: u64) -> Option<u64> {
+    (used * 100 + limit / 2).checked_div(limit)
 }
 
 fn cost(hud: &HudView, width: usize) -> String {

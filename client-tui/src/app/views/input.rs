@@ -41,7 +41,7 @@ fn text(frame: &mut Frame<'_>, app: &App, area: Rect) {
     let top = (at + 1).saturating_sub(height).min(rows.rows.len().saturating_sub(height).max(0));
     let focused = app.focus == Focus::Input;
     for (index, row) in rows.rows.iter().skip(top).take(height).enumerate() {
-        let head = match (index + top, focused) {
+        let head = match (index, focused) {
             (0, true) => app.theme.span(Role::Bold, " > "),
             (0, false) => app.theme.span(Role::Dim, " > "),
             _ => Span::raw("   "),

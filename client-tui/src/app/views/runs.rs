@@ -12,7 +12,7 @@ use crate::app::state::App;
 use crate::text::escape::visible_line;
 use crate::text::layout::pad;
 use crate::text::style::Role;
-use crate::text::{amounts, words};
+use crate::text::{amounts, lines, words};
 
 /// Draws the list.
 pub fn draw(frame: &mut Frame<'_>, app: &App, list: &List, area: Rect) {
@@ -33,7 +33,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, list: &List, area: Rect) {
         let (mark, word) = words::tool_run(run);
         let took = run.duration_ms.unwrap_or_else(|| app.now.millis_since(run.started_at));
         let task = run.task.map(|task| task.to_string()).unwrap_or_default();
-        let text = visible_line(if run.summary.is_empty() { &run.title } else { &run.summary });
+        let text = lines::what(run, app.theme.pen, width.saturating_sub(42));
         let head =
             format!(" {} {} {text}", pad(&run.short.to_string(), 4), pad(&visible_line(&run.tool), 10));
         let left = vec![app.theme.mark(mark), Span::raw(head)];

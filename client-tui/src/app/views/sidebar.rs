@@ -5,6 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::hud::percent;
 use super::{put, workers};
 use crate::app::geometry::Areas;
 use crate::app::lists::{self, Target};
@@ -107,7 +108,7 @@ fn agents(lister: &mut Lister<'_>) {
     lister.heading("AGENTS", String::new());
     for agent in agents {
         let (mark, state) = workers::state(app, agent);
-        let percent = (u64::from(agent.context_used) * 100).checked_div(u64::from(agent.context_limit));
+        let percent = percent(u64::from(agent.context_used), u64::from(agent.context_limit));
         let left = vec![
             Span::raw(format!("{} {} ", agent.short, pad(words::role(agent.role), 9))),
             app.theme.mark(mark),

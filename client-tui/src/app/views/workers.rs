@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 
 use super::boxed::{Boxed, Inside, first_shown, inner_height, inner_width, listed};
-use super::hud::short_model;
+use super::hud::{percent, short_model};
 use crate::app::lists;
 use crate::app::overlay::List;
 use crate::app::row::{Row, plain, spread};
@@ -45,7 +45,7 @@ fn row(app: &App, agent: &AgentView, marked: bool, width: usize) -> Row {
         app.theme.mark(mark),
         Span::raw(format!(" {} {} {}", pad(&state, 14), pad(&task, 4), short_model(&agent.model))),
     ];
-    let context = (u64::from(agent.context_used) * 100).checked_div(u64::from(agent.context_limit));
+    let context = percent(u64::from(agent.context_used), u64::from(agent.context_limit));
     let context = context.map(|percent| format!("{percent} %")).unwrap_or_default();
     let since = amounts::clock(app.now.millis_since(agent.since));
     let right = format!("{context:>5}  {:>6}  {since:>5}", amounts::cost(agent.cost_usd));
