@@ -15,6 +15,7 @@ mod model;
 mod overlay;
 mod row;
 mod run;
+mod signals;
 mod state;
 mod terminal;
 mod theme;

@@ -24,13 +24,17 @@ impl Programs for OwnPrograms {
 
 pub(super) async fn run(app: &App, args: AttachArgs) -> Result<Exit> {
     let dumb = crate::output::is_dumb(|name| std::env::var(name).ok());
+    let plain = args.plain || dumb || !app.out.out_tty;
+    let mut dial = app.dial.clone();
+    // A line on stderr would be written across the screen.
+    dial.tell &= plain;
     let options = AttachOptions {
-        connector: Arc::new(app.dial.clone()),
+        connector: Arc::new(dial),
         programs: Arc::new(OwnPrograms),
         folder: app.folder.clone(),
         session: args.session,
         observer: args.observer,
-        plain: args.plain || dumb || !app.out.out_tty,
+        plain,
         colour: app.out.pen.colour,
         ascii: app.out.pen.ascii,
     };

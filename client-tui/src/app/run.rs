@@ -10,10 +10,10 @@ use air_contracts::error::codes;
 use air_contracts::{AirError, Result};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
 use super::event::{Connected, Effect, Event};
+use super::signals::{Caught, Signals};
 use super::state::{App, Start};
 use super::terminal::guard::{self, Guard};
 use super::terminal::modes::{self, Modes};
@@ -42,7 +42,7 @@ type Pending = Pin<Box<dyn Future<Output = Done>>>;
 enum Done {
     Event(Event),
     /// With the attempt that it belongs to.
-    Connected(u64, Result<(Arc<dyn ProjectionClient>, Connected)>),
+    Connected(u64, Box<Result<(Arc<dyn ProjectionClient>, Connected)>>),
 }
 
 /// Runs until the person leaves.
@@ -96,35 +96,12 @@ fn screen_error(error: std::io::Error) -> AirError {
     AirError::io("the terminal", &error)
 }
 
-struct Signals {
-    resized: Signal,
-    terminated: Signal,
-    hung_up: Signal,
-    interrupted: Signal,
-    continued: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            resized: signal(SignalKind::window_change())?,
-            terminated: signal(SignalKind::terminate())?,
-            hung_up: signal(SignalKind::hangup())?,
-            interrupted: signal(SignalKind::interrupt())?,
-            // SIGCONT (signal(7)): somebody stopped this process and let it go on.
-            continued: signal(SignalKind::from_raw(18))?,
-        })
-    }
-}
-
 /// What woke the loop.
 enum Woke {
     Bytes(std::io::Result<Vec<u8>>),
     Done(Done),
     Notified(Option<Notification>),
-    Resized,
-    Hangup,
-    Continued,
+    Signal(Caught),
     Time,
     Panicked,
 }
@@ -199,11 +176,7 @@ impl Running {
             bytes = self.tty.read() => Woke::Bytes(bytes),
             Some(done) = self.pending.next(), if !self.pending.is_empty() => Woke::Done(done),
             notification = notified => Woke::Notified(notification),
-            _ = self.signals.resized.recv() => Woke::Resized,
-            _ = self.signals.terminated.recv() => Woke::Hangup,
-            _ = self.signals.hung_up.recv() => Woke::Hangup,
-            _ = self.signals.interrupted.recv() => Woke::Hangup,
-            _ = self.signals.continued.recv() => Woke::Continued,
+            signal = self.signals.next() => Woke::Signal(signal),
             () = guard::panicked() => Woke::Panicked,
             () = time => Woke::Time,
         }
@@ -213,15 +186,15 @@ impl Running {
         match woke {
             Woke::Bytes(Ok(bytes)) if !bytes.is_empty() => self.typed(&bytes),
             // The terminal is gone.
-            Woke::Bytes(_) | Woke::Hangup => self.update(Event::Hangup),
+            Woke::Bytes(_) | Woke::Signal(Caught::End) => self.update(Event::Hangup),
             Woke::Done(Done::Event(event)) => self.update(event),
-            Woke::Done(Done::Connected(attempt, result)) => self.connected(attempt, result),
+            Woke::Done(Done::Connected(attempt, result)) => self.connected(attempt, *result),
             Woke::Notified(notification) => self.notified(notification),
-            Woke::Resized => {
+            Woke::Signal(Caught::Resized) => {
                 let (columns, rows) = guard::size();
                 self.update(Event::Resize(columns, rows));
             }
-            Woke::Continued => {
+            Woke::Signal(Caught::Continued) => {
                 self.stopped = None;
                 self.back()?;
             }
@@ -339,7 +312,7 @@ impl Running {
         let (attempt, options) = (self.attempt, self.options.clone());
         self.pending.push(Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(after_ms)).await;
-            Done::Connected(attempt, link::connect(&options, observer).await)
+            Done::Connected(attempt, Box::new(link::connect(&options, observer).await))
         }));
     }
 

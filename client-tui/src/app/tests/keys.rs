@@ -175,11 +175,10 @@ fn a_question_of_the_model_takes_a_letter_or_words() {
         bench.keys("\x18a");
         bench.later(400);
         let effects = bench.keys(keys);
-        let found = calls(&effects).into_iter().find_map(|call| match call {
+        calls(&effects).into_iter().find_map(|call| match call {
             Call::Answer { answer, .. } => answer.text.clone(),
             _ => None,
-        });
-        found
+        })
     };
     assert_eq!(answer("b").as_deref(), Some("2"));
     assert_eq!(answer("wneither\r").as_deref(), Some("neither"));

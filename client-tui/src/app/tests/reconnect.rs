@@ -161,11 +161,8 @@ async fn a_restart_moves_nothing_that_is_looked_at() {
     second["seq"] = json!(400);
     // So much came meanwhile that the tail does not reach what is held.
     second["items"] = json!((261..=360).map(message).collect::<Vec<_>>());
-    let middle: Arc<Mutex<Vec<(Option<u64>, u64)>>> = Arc::default();
-    let asked = Arc::clone(&middle);
     let reader = daemon(second, Arc::clone(&submitted)).on::<ItemList>(move |params| {
         let before = params.before.unwrap();
-        asked.lock().unwrap().push((params.before, before));
         let from = before.saturating_sub(100).max(1);
         let items = (from..before).map(message).map(|item| serde_json::from_value(item).unwrap());
         Ok(Page::whole(items.collect()))

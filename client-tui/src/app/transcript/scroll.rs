@@ -118,14 +118,14 @@ impl Transcript {
     }
 
     /// The first row of all, or what is here of it.
-    pub fn to_start(&mut self, at: Setting<'_>) {
+    pub fn show_start(&mut self, at: Setting<'_>) {
         if let Some(first) = at.model.items.keys().next().copied() {
             self.place(first, 0, at);
         }
     }
 
     /// Follows the end.
-    pub fn to_end(&mut self) {
+    pub fn follow(&mut self) {
         self.anchor = Anchor::End;
     }
 

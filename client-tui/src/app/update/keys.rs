@@ -77,7 +77,7 @@ fn transcript(app: &mut App, key: Key, out: &mut Vec<Effect>) {
         KeyCode::Char('k') | KeyCode::Up => {
             app.with_transcript(|transcript, at| transcript.select(false, at))
         }
-        KeyCode::Char('g') | KeyCode::Home => app.with_transcript(|transcript, at| transcript.to_start(at)),
+        KeyCode::Char('g') | KeyCode::Home => app.with_transcript(|transcript, at| transcript.show_start(at)),
         KeyCode::Char('G') | KeyCode::End => to_end(app),
         KeyCode::Char(' ') => page(app, 1),
         KeyCode::Char('[') => turn(app, false),
@@ -100,7 +100,7 @@ fn transcript(app: &mut App, key: Key, out: &mut Vec<Effect>) {
 
 /// Follows the end, and marks nothing.
 pub(super) fn to_end(app: &mut App) {
-    app.transcript.to_end();
+    app.transcript.follow();
     app.transcript.selected = None;
     app.dirty = true;
 }

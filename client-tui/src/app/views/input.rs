@@ -38,7 +38,7 @@ fn text(frame: &mut Frame<'_>, app: &App, area: Rect) {
     let rows = app.editor.rows(app.theme.ellipsis());
     let (at, column) = rows.cursor;
     let height = usize::from(area.height.max(1));
-    let top = (at + 1).saturating_sub(height).min(rows.rows.len().saturating_sub(height).max(0));
+    let top = (at + 1).saturating_sub(height).min(rows.rows.len().saturating_sub(height));
     let focused = app.focus == Focus::Input;
     for (index, row) in rows.rows.iter().skip(top).take(height).enumerate() {
         let head = match (index, focused) {
