@@ -69,7 +69,10 @@ fn first_that_fits(rows: &[MessageRow], messages: &[Message], room: u32) -> usiz
             break;
         }
         let own_words = rows[index].role == MessageRole::User
-            && rows[index].content.iter().all(|block| matches!(block, ContentBlock::Text { .. } | ContentBlock::Image { .. }));
+            && rows[index]
+                .content
+                .iter()
+                .all(|block| matches!(block, ContentBlock::Text { .. } | ContentBlock::Image { .. }));
         if own_words {
             start = index;
         }
@@ -92,7 +95,8 @@ impl OpenCalls<'_> {
             for block in &row.content {
                 match block {
                     ContentBlock::ToolUse { id, .. } => open.push(id.clone()),
-                    ContentBlock::ToolResultRef { tool_use_id, .. } | ContentBlock::ToolResult { tool_use_id, .. } => {
+                    ContentBlock::ToolResultRef { tool_use_id, .. }
+                    | ContentBlock::ToolResult { tool_use_id, .. } => {
                         open.retain(|id| id != tool_use_id);
                     }
                     _ => {}
@@ -106,11 +110,20 @@ impl OpenCalls<'_> {
         for tool_use_id in open {
             content.push(match self.executor.recover(self.context.clone(), &tool_use_id).await {
                 Some(result) => ContentBlock::ToolResultRef { tool_use_id, run: result.run_id },
-                None => ContentBlock::ToolResult { tool_use_id, content: NOT_STARTED.to_owned(), is_error: true },
+                None => {
+                    ContentBlock::ToolResult { tool_use_id, content: NOT_STARTED.to_owned(), is_error: true }
+                }
             });
         }
         let agent = self.context.agent_id;
-        Ok(Some(appended(self.message_id, turn, Some(agent), None, MessageRole::User, Stored::Inline { value: content })))
+        Ok(Some(appended(
+            self.message_id,
+            turn,
+            Some(agent),
+            None,
+            MessageRole::User,
+            Stored::Inline { value: content },
+        )))
     }
 }
 
@@ -133,6 +146,7 @@ pub(crate) fn appended(
         role,
         content,
     };
-    let source = agent_id.map_or_else(air_contracts::event::EventSource::daemon, air_contracts::event::EventSource::agent);
+    let source = agent_id
+        .map_or_else(air_contracts::event::EventSource::daemon, air_contracts::event::EventSource::agent);
     NewEvent::new(turn.session_id, source, body)
 }

@@ -51,10 +51,13 @@ impl Lane {
 
     /// Cancels the active turn and returns it.
     pub(crate) fn interrupt(&self) -> Option<TurnId> {
-        let state = self.lock();
+        let mut state = self.lock();
         let (turn, token) = state.active.as_ref()?;
         token.cancel();
-        Some(*turn)
+        let turn = *turn;
+        // What was submitted before this waits; only a later submit, continue or retry wakes the lane.
+        state.woken = false;
+        Some(turn)
     }
 
     /// Returns when no turn is active.
@@ -76,7 +79,9 @@ impl Lane {
             self.lock().woken = false;
             match self.next(sessions).await {
                 Ok(Some(row)) => {
-                    if self.run_turn(sessions, row).await == Some(TurnStatus::Interrupted) && !self.lock().woken {
+                    if self.run_turn(sessions, row).await == Some(TurnStatus::Interrupted)
+                        && !self.lock().woken
+                    {
                         // What is queued waits for a continue, a retry or the next submit.
                         if self.stop() {
                             return;

@@ -1,6 +1,8 @@
 //! The Main Agent: answers, looks things up, hands work over.
 
-use air_context::{AssembledContext, MainInput, RequestInput, VolatileState, render_names, request, volatile_block};
+use air_context::{
+    AssembledContext, MainInput, RequestInput, VolatileState, render_names, request, volatile_block,
+};
 use air_contracts::artifact::Stored;
 use air_contracts::event::{AgentStarted, EventSource, NewEvent};
 use air_contracts::ids::{AgentId, MessageId, RefKind, RequestId};
@@ -70,8 +72,10 @@ impl<'a> MainAgent<'a> {
             context: call_context(deps, turn, &settings, agent_id),
             message_id: MessageId::from_uuid(deps.ids.next()),
         };
-        let window = assignment.matrix.context_window.saturating_sub(assignment.matrix.max_output_tokens.min(32_000));
-        let conversation = Conversation::load(&deps.store, &deps.context, &context, window, turn, open).await?;
+        let window =
+            assignment.matrix.context_window.saturating_sub(assignment.matrix.max_output_tokens.min(32_000));
+        let conversation =
+            Conversation::load(&deps.store, &deps.context, &context, window, turn, open).await?;
         Ok(Self { deps, turn, settings, agent_id, assignment, context, conversation, pending, requests: 0 })
     }
 
@@ -99,7 +103,9 @@ impl<'a> MainAgent<'a> {
             }
         }
         let message = format!("the Main Agent made {MAX_REQUESTS} requests in this turn without an answer");
-        Ok(MainStop::Failed(AirError::new(air_contracts::error::codes::BUDGET_REACHED, message).hint("air continue goes on")))
+        Ok(MainStop::Failed(
+            AirError::new(air_contracts::error::codes::BUDGET_REACHED, message).hint("air continue goes on"),
+        ))
     }
 
     /// Tells the agent how the tasks ended, so that it can answer.
@@ -112,7 +118,10 @@ impl<'a> MainAgent<'a> {
                 format!("[k{} {}: {}] {told}", task.n, status.as_str().unwrap_or_default(), task.spec.title)
             })
             .collect();
-        let text = format!("[the tasks have ended]\n{}\nTell the user how it ended, from these results.", lines.join("\n"));
+        let text = format!(
+            "[the tasks have ended]\n{}\nTell the user how it ended, from these results.",
+            lines.join("\n")
+        );
         self.say(MessageRole::User, vec![ContentBlock::text(text)], None).await?;
         self.flush().await
     }
@@ -177,7 +186,8 @@ impl<'a> MainAgent<'a> {
         let mut delegated = false;
         for call in calls {
             let Ok(input) = call.input else {
-                let content = "error invalid_input: the arguments are not a JSON object. Nothing was done.".to_owned();
+                let content =
+                    "error invalid_input: the arguments are not a JSON object. Nothing was done.".to_owned();
                 let block = ContentBlock::ToolResult { tool_use_id: call.id, content, is_error: true };
                 results.push(block.clone());
                 shown.push(block);
@@ -209,7 +219,12 @@ impl<'a> MainAgent<'a> {
         Ok(delegated)
     }
 
-    async fn say(&mut self, role: MessageRole, content: Vec<ContentBlock>, request: Option<RequestId>) -> Result<()> {
+    async fn say(
+        &mut self,
+        role: MessageRole,
+        content: Vec<ContentBlock>,
+        request: Option<RequestId>,
+    ) -> Result<()> {
         let id = MessageId::from_uuid(self.deps.ids.next());
         self.say_as(id, role, content, request).await
     }
@@ -223,9 +238,9 @@ impl<'a> MainAgent<'a> {
     ) -> Result<()> {
         let (stored, artifact) = self.deps.store.store_value(content.clone(), "message").await?;
         let source = EventSource::agent(self.agent_id);
-        self.pending.extend(
-            artifact.map(|artifact| self.deps.store.artifact_event(&artifact, Some(self.turn.session_id), None, source)),
-        );
+        self.pending.extend(artifact.map(|artifact| {
+            self.deps.store.artifact_event(&artifact, Some(self.turn.session_id), None, source)
+        }));
         self.pending.push(appended(id, self.turn, Some(self.agent_id), request, role, stored));
         self.conversation.push(id, Message { role, content });
         Ok(())
@@ -263,7 +278,12 @@ async fn agent_of(
     Ok(agent_id)
 }
 
-fn call_context(deps: &SessionsDeps, turn: &TurnRow, settings: &SessionSettings, agent_id: AgentId) -> CallContext {
+fn call_context(
+    deps: &SessionsDeps,
+    turn: &TurnRow,
+    settings: &SessionSettings,
+    agent_id: AgentId,
+) -> CallContext {
     let approve: ApproveMode = turn.options.approve.unwrap_or(settings.approve);
     CallContext {
         session_id: turn.session_id,

@@ -17,7 +17,8 @@ pub(crate) async fn outcome(store: &Store, turn: TurnId) -> Result<TurnOutcome> 
     let mut open = store.open_approvals(Some(row.session_id)).await?;
     open.retain(|approval| approval.approval.turn_id == turn);
     let status = status(store, &row, !open.is_empty()).await?;
-    let mut changed_files: Vec<WirePath> = tasks.iter().flat_map(|task| task.changed_files.iter().cloned()).collect();
+    let mut changed_files: Vec<WirePath> =
+        tasks.iter().flat_map(|task| task.changed_files.iter().cloned()).collect();
     changed_files.sort();
     changed_files.dedup();
     let tree = verified_tree(store, turn).await?;
@@ -32,11 +33,11 @@ pub(crate) async fn outcome(store: &Store, turn: TurnId) -> Result<TurnOutcome> 
         tasks: tasks
             .into_iter()
             .map(|task| TaskOutcome {
+                criteria: task.outcomes(),
                 id: task.id,
                 short: ShortRef::new(RefKind::Task, task.n),
                 title: task.spec.title,
                 status: task.status,
-                criteria: task.criteria,
                 changed_files: task.changed_files,
             })
             .collect(),
@@ -59,7 +60,9 @@ async fn verified_tree(store: &Store, turn: TurnId) -> Result<Option<String>> {
 
 async fn status(store: &Store, row: &TurnRow, open_approvals: bool) -> Result<OutcomeStatus> {
     Ok(match row.status {
-        TurnStatus::Queued | TurnStatus::Running if open_approvals && !moves(store, row).await? => OutcomeStatus::Waiting,
+        TurnStatus::Queued | TurnStatus::Running if open_approvals && !moves(store, row).await? => {
+            OutcomeStatus::Waiting
+        }
         TurnStatus::Queued | TurnStatus::Running => OutcomeStatus::Running,
         TurnStatus::Completed => OutcomeStatus::Completed,
         TurnStatus::Answered => OutcomeStatus::Answered,
@@ -78,7 +81,12 @@ async fn moves(store: &Store, row: &TurnRow) -> Result<bool> {
 }
 
 /// Waits for the end of a turn, by the bus.
-pub(crate) async fn wait(store: &Store, turn: TurnId, timeout: Duration, until_approval: bool) -> Result<TurnOutcome> {
+pub(crate) async fn wait(
+    store: &Store,
+    turn: TurnId,
+    timeout: Duration,
+    until_approval: bool,
+) -> Result<TurnOutcome> {
     let deadline = tokio::time::Instant::now() + timeout;
     // Subscribed before the first look, so that nothing falls between.
     let mut bus = store.subscribe();

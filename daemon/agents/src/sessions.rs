@@ -8,11 +8,13 @@ use air_context::ContextAssembler;
 use air_contracts::api::{TurnOutcome, TurnSubmitParams, TurnSubmitResult};
 use air_contracts::error::codes;
 use air_contracts::event::{
-    EventBody, EventSource, NewEvent, SessionClosed, SessionCreated, SourceKind, TurnEnded, TurnResumed, TurnSubmitted,
+    EventBody, EventSource, NewEvent, SessionClosed, SessionCreated, SourceKind, TaskStatusChanged,
+    TurnEnded, TurnResumed, TurnSubmitted,
 };
 use air_contracts::ids::{RefKind, SessionId, ShortRef, TaskId, TurnId};
 use air_contracts::port::{CancelScope, ModelGateway, ToolExecutor};
 use air_contracts::session::{SessionSettings, TurnStatus};
+use air_contracts::task::TaskStatus;
 use air_contracts::workspace::WorkspaceRef;
 use air_contracts::{AirError, Result};
 use air_rt::{Clock, IdSource, Tasks};
@@ -64,7 +66,9 @@ impl Sessions {
     /// Takes a message. When this returns, it is on disk; the same `client_id` gives the same turn.
     pub async fn submit(self: &Arc<Self>, params: TurnSubmitParams) -> Result<TurnSubmitResult> {
         if params.text.trim().is_empty() && params.attachments.is_empty() {
-            return Err(AirError::new(codes::TURN_EMPTY, "the message is empty").hint("air submit \"what you want\""));
+            return Err(
+                AirError::new(codes::TURN_EMPTY, "the message is empty").hint("air submit \"what you want\"")
+            );
         }
         let _one = self.submitting.lock().await;
         if let Some(client_id) = &params.client_id
@@ -105,11 +109,8 @@ impl Sessions {
     }
 
     async fn session_for(&self, params: &TurnSubmitParams) -> Result<SessionId> {
-        let fresh = SessionSettings {
-            ephemeral: params.ephemeral,
-            approve: params.options.approve.unwrap_or_default(),
-            ..SessionSettings::default()
-        };
+        // The options of a message hold for its turn alone: the session keeps its own.
+        let fresh = SessionSettings { ephemeral: params.ephemeral, ..SessionSettings::default() };
         match params.session.as_str() {
             "new" => self.create_session(fresh).await,
             "latest" if params.ephemeral => self.create_session(fresh).await,
@@ -139,16 +140,44 @@ impl Sessions {
     ) -> Result<TurnSubmitResult> {
         let mut turns = self.deps.store.turns(session, 50).await?;
         turns.sort_by_key(|row| row.n);
-        let stopped = turns.iter().rev().find(|row| row.status != TurnStatus::Queued);
-        let Some(row) = stopped.filter(|row| matches!(row.status, TurnStatus::Interrupted | TurnStatus::Budget)) else {
-            return Err(AirError::new(codes::TURN_NOT_ACTIVE, "no turn of this session was interrupted or ran out of budget")
-                .hint("air submit sends a new message"));
+        let stopped = |row: &&TurnRow| matches!(row.status, TurnStatus::Interrupted | TurnStatus::Budget);
+        let Some(row) = turns.iter().rev().find(stopped) else {
+            return Err(AirError::new(
+                codes::TURN_NOT_ACTIVE,
+                "no turn of this session was interrupted or ran out of budget",
+            )
+            .hint("air submit sends a new message"));
         };
         if let Some(max_cost_usd) = max_cost_usd {
             self.raise_limit(session, max_cost_usd).await?;
         }
+        if let Some(note) = &note {
+            self.tell_tasks(row, note).await?;
+        }
         self.resume(row, "continue", note).await?;
         self.submitted(row).await
+    }
+
+    /// Gives what the user adds to the tasks that go on.
+    async fn tell_tasks(&self, turn: &TurnRow, note: &str) -> Result<()> {
+        let tasks = self.deps.store.tasks_of_turn(turn.id).await?;
+        let open =
+            tasks.into_iter().filter(|task| !task.status.is_settled() || task.status == TaskStatus::Blocked);
+        let events = open.map(|task| {
+            let told = TaskStatusChanged {
+                task_id: task.id,
+                status: task.status,
+                reason: task.reason,
+                summary: None,
+                criteria: None,
+                changed_files: None,
+                foreign_files: None,
+                blocker: None,
+                note: Some(note.to_owned()),
+            };
+            NewEvent::new(turn.session_id, client(), told).task(Some(task.id))
+        });
+        self.deps.store.ingest(events.collect()).await.map(drop)
     }
 
     async fn raise_limit(&self, session: SessionId, max_cost_usd: f64) -> Result<()> {
@@ -172,15 +201,27 @@ impl Sessions {
         let row = self.deps.store.turn(turn).await?;
         if row.status != TurnStatus::Queued {
             let message = format!("t{} is not in the queue any more", row.n);
-            return Err(AirError::new(codes::TURN_NOT_ACTIVE, message).hint("air interrupt stops a running turn"));
+            return Err(
+                AirError::new(codes::TURN_NOT_ACTIVE, message).hint("air interrupt stops a running turn")
+            );
         }
-        let ended =
-            TurnEnded { turn_id: turn, status: TurnStatus::Cancelled, answer: String::new(), blockers: vec![], error: None };
+        let ended = TurnEnded {
+            turn_id: turn,
+            status: TurnStatus::Cancelled,
+            answer: String::new(),
+            blockers: vec![],
+            error: None,
+        };
         self.deps.store.ingest(vec![NewEvent::new(row.session_id, client(), ended)]).await.map(drop)
     }
 
     /// Runs a failed or blocked task again; its turn goes on under its id.
-    pub async fn retry_task(self: &Arc<Self>, task: TaskId, note: Option<String>, model: Option<String>) -> Result<()> {
+    pub async fn retry_task(
+        self: &Arc<Self>,
+        task: TaskId,
+        note: Option<String>,
+        model: Option<String>,
+    ) -> Result<()> {
         let row = self.deps.store.task(task).await?;
         self.deps.scheduler.retry_task(task, note.clone(), model).await?;
         let turn = self.deps.store.turn(row.turn_id).await?;
@@ -208,7 +249,8 @@ impl Sessions {
         sessions.sort_unstable();
         sessions.dedup();
         for session in sessions {
-            let running = unfinished.iter().any(|row| row.session_id == session && row.status == TurnStatus::Running);
+            let running =
+                unfinished.iter().any(|row| row.session_id == session && row.status == TurnStatus::Running);
             if running || !self.held_by_interrupt(session).await? {
                 self.lane(session).wake(self);
             }
@@ -248,7 +290,12 @@ impl Sessions {
         Arc::clone(lanes.entry(session).or_insert_with(|| Arc::new(Lane::new(session))))
     }
 
-    pub(crate) async fn end_turn(&self, row: &TurnRow, ended: TurnEnded, mut before: Vec<NewEvent>) -> Result<()> {
+    pub(crate) async fn end_turn(
+        &self,
+        row: &TurnRow,
+        ended: TurnEnded,
+        mut before: Vec<NewEvent>,
+    ) -> Result<()> {
         before.push(NewEvent::new(row.session_id, EventSource::daemon(), EventBody::from(ended)));
         self.deps.store.ingest(before).await.map(drop)
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use air_contracts::Result;
 use air_contracts::artifact::Stored;
 use air_contracts::error::{AirError, codes};
 use air_contracts::event::{EventSource, MessageAppended, NewEvent, SourceKind, TurnEnded, TurnStarted};
@@ -9,7 +10,6 @@ use air_contracts::ids::MessageId;
 use air_contracts::message::{ContentBlock, MessageRole};
 use air_contracts::session::TurnStatus;
 use air_contracts::task::TaskStatus;
-use air_contracts::Result;
 use air_rt::CancellationToken;
 use air_store::{TaskRow, TurnRow};
 
@@ -18,7 +18,11 @@ use crate::sessions::Sessions;
 
 /// Runs a turn to its end, or to where it was interrupted. `Err`: the log could not be read or written; the
 /// turn is as it was.
-pub(crate) async fn run(sessions: &Arc<Sessions>, row: TurnRow, token: &CancellationToken) -> Result<TurnStatus> {
+pub(crate) async fn run(
+    sessions: &Arc<Sessions>,
+    row: TurnRow,
+    token: &CancellationToken,
+) -> Result<TurnStatus> {
     if row.status == TurnStatus::Queued {
         begin(sessions, &row).await?;
     }
@@ -59,14 +63,13 @@ pub(crate) async fn run(sessions: &Arc<Sessions>, row: TurnRow, token: &Cancella
 async fn begin(sessions: &Arc<Sessions>, row: &TurnRow) -> Result<()> {
     let source = EventSource::new(SourceKind::Daemon, "sessions");
     let mut content = vec![ContentBlock::text(row.text.trim())];
-    content.extend(
-        row.attachments
-            .iter()
-            .map(|attachment| ContentBlock::text(format!("[attached: {}]\n{}", attachment.name, attachment.text))),
-    );
+    content.extend(row.attachments.iter().map(|attachment| {
+        ContentBlock::text(format!("[attached: {}]\n{}", attachment.name, attachment.text))
+    }));
     let (content, artifact) = sessions.deps.store.store_value(content, "message of the user").await?;
-    let artifact =
-        artifact.map(|artifact| sessions.deps.store.artifact_event(&artifact, Some(row.session_id), None, source.clone()));
+    let artifact = artifact.map(|artifact| {
+        sessions.deps.store.artifact_event(&artifact, Some(row.session_id), None, source.clone())
+    });
     let message = MessageAppended {
         message_id: MessageId::from_uuid(sessions.deps.ids.next()),
         session_id: row.session_id,
@@ -112,12 +115,19 @@ async fn work(sessions: &Arc<Sessions>, row: &TurnRow) -> Result<TurnEnded> {
 }
 
 /// The fast lane's end: the worker's summary is the answer, and part of the conversation.
-async fn close(sessions: &Arc<Sessions>, row: &TurnRow, agent: &MainAgent<'_>, tasks: Vec<TaskRow>) -> Result<TurnEnded> {
+async fn close(
+    sessions: &Arc<Sessions>,
+    row: &TurnRow,
+    agent: &MainAgent<'_>,
+    tasks: Vec<TaskRow>,
+) -> Result<TurnEnded> {
     let (status, blockers) = status_of(&tasks);
     let answer = match tasks.as_slice() {
         [task] if !task.summary.trim().is_empty() => task.summary.clone(),
         [task] => task.reason.clone(),
-        many => many.iter().map(|task| format!("k{}: {}", task.n, task.summary)).collect::<Vec<_>>().join("\n"),
+        many => {
+            many.iter().map(|task| format!("k{}: {}", task.n, task.summary)).collect::<Vec<_>>().join("\n")
+        }
     };
     let told = if answer.trim().is_empty() { format!("The task ended: {status:?}.") } else { answer.clone() };
     let message = MessageAppended {
@@ -143,7 +153,8 @@ fn status_of(tasks: &[TaskRow]) -> (TurnStatus, Vec<air_contracts::task::Blocker
     } else if any(TaskStatus::Failed) || any(TaskStatus::Cancelled) {
         TurnStatus::Failed
     } else if any(TaskStatus::Blocked) {
-        let budget = tasks.iter().any(|task| task.blocker.as_ref().is_some_and(|blocker| blocker.kind == "budget"));
+        let budget =
+            tasks.iter().any(|task| task.blocker.as_ref().is_some_and(|blocker| blocker.kind == "budget"));
         if budget { TurnStatus::Budget } else { TurnStatus::Blocked }
     } else {
         TurnStatus::Completed

@@ -75,7 +75,7 @@ pub fn was_open(dir: &Path) -> bool {
 /// Opens a project and lets its unfinished turns go on.
 pub async fn open(daemon: &Daemon, found: Project) -> Result<Arc<OpenProject>> {
     let mark = found.dir.join(OPEN_MARK);
-    std::fs::write(&mark, b"").map_err(|error| AirError::io(mark.display(), &error))?;
+    air_host::write_atomic(&mark, b"", 0o600)?;
     let store = open_store(daemon, &found).await?;
     let workspace = user_workspace(daemon, &store, &found.root).await?;
     let started = RuntimeStarted { instance_id: daemon.instance_id, version: VERSION.to_owned() };

@@ -82,13 +82,13 @@ macro_rules! resolvers {
 
 resolvers! {
     /// A session by id, short reference, or `latest`: the one with the newest turn.
-    resolve_session -> SessionId, Session, SESSION_NOT_FOUND, "air session list";
+    resolve_session -> SessionId, Session, SESSION_NOT_FOUND, "air sessions";
     /// A turn by id, short reference, or `latest`.
-    resolve_turn -> TurnId, Turn, TURN_NOT_FOUND, "air turn list";
+    resolve_turn -> TurnId, Turn, TURN_NOT_FOUND, "air log";
     /// A task by id or short reference.
-    resolve_task -> TaskId, Task, TASK_NOT_FOUND, "air task list";
+    resolve_task -> TaskId, Task, TASK_NOT_FOUND, "air tasks";
     /// A tool run by id or short reference.
-    resolve_run -> ToolRunId, ToolRun, RUN_NOT_FOUND, "air runs";
+    resolve_run -> ToolRunId, ToolRun, RUN_NOT_FOUND, "air log";
     /// A question by id or short reference.
     resolve_approval -> ApprovalId, Approval, APPROVAL_NOT_FOUND, "air approvals";
     /// A request to a model by id or short reference.

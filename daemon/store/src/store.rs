@@ -1,7 +1,7 @@
 //! Opening, writing to and closing a store.
 
 use std::collections::HashMap;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -88,6 +88,7 @@ impl Store {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&artifacts);
         made.map_err(|error| AirError::io(artifacts.display(), &error))?;
         let path = dir.join("session.db");
+        make_private(&path)?;
         let mut connection = db::open_writer(&path, page_size, &clock).await?;
         let failed = |error: sqlx::Error| db::database_error(&path, &error);
         check_project(&mut connection, project_id, &path).await?;
@@ -197,6 +198,12 @@ fn prepare(event: NewEvent) -> Result<Prepared> {
 }
 
 /// Writes the project into a new store; refuses the store of another project.
+/// SQLite gives its other files the mode of the database, so this one is made for the user alone.
+fn make_private(path: &Path) -> Result<()> {
+    let made = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    made.map(drop).map_err(|error| AirError::io(path.display(), &error))
+}
+
 async fn check_project(connection: &mut SqliteConnection, project: ProjectId, path: &Path) -> Result<()> {
     let failed = |error: sqlx::Error| db::database_error(path, &error);
     let found: Option<String> = sqlx::query_scalar("SELECT value FROM schema_meta WHERE key = 'project_id'")

@@ -1,7 +1,7 @@
 //! kill -9 of the daemon at each event of a scenario, and of a worker: the session comes to the same end.
 
 use crate::cmake_project;
-use crate::env::{TestEnv, kill};
+use crate::env::{TestEnv, descendants, kill};
 use crate::shell_project::{FILES, REQUEST, calls, scenario};
 
 /// A command that counts its own runs outside of what a rewind or a repeat would hide.
@@ -111,14 +111,7 @@ fn a_worker_may_die() {
 
 /// The child of the daemon that runs a role.
 fn worker_of(daemon: i32) -> Option<i32> {
-    let children = std::fs::read_to_string(format!("/proc/{daemon}/task/{daemon}/children")).ok()?;
-    let all = std::fs::read_dir(format!("/proc/{daemon}/task")).ok()?;
-    let mut pids: Vec<i32> = children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-    for thread in all.flatten() {
-        let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        pids.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
-    }
-    pids.into_iter().find(|pid| {
+    descendants(daemon).into_iter().find(|pid| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains("\0role")
     })

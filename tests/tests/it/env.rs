@@ -248,3 +248,19 @@ pub fn kill(pid: i32) {
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
 }
+
+/// All processes below one, zombies left out.
+pub fn descendants(pid: i32) -> Vec<i32> {
+    let mut found = Vec::new();
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    for thread in threads {
+        let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        for child in
+            children.split_whitespace().filter_map(|child| child.parse().ok()).filter(|child| alive(*child))
+        {
+            found.push(child);
+            found.extend(descendants(child));
+        }
+    }
+    found
+}

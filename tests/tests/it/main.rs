@@ -12,3 +12,4 @@ mod demo;
 mod env;
 mod main_job;
 mod shell_project;
+mod turns;

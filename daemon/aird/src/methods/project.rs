@@ -95,7 +95,10 @@ fn known(daemon: &Daemon, params: &ProjectRefParams) -> Result<()> {
     use air_contracts::AirError;
     use air_contracts::error::codes::PROJECT_NOT_FOUND;
     let id = params.project_id;
-    let missing = || AirError::new(PROJECT_NOT_FOUND, format!("no project {id}")).hint("project/list");
+    let missing = || {
+        AirError::new(PROJECT_NOT_FOUND, format!("no project {id}"))
+            .hint("air rpc project/list shows those of this home")
+    };
     list_projects(&daemon.paths)?.iter().any(|(known, _)| *known == id).then_some(()).ok_or_else(missing)
 }
 

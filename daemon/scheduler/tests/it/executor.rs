@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use crate::no_host::NoHost;
 use air_contracts::api::Changes;
 use air_contracts::artifact::Stored;
 use air_contracts::error::codes;
@@ -15,15 +16,13 @@ use air_contracts::event::{
 use air_contracts::ids::{RefKind, ToolRunId};
 use air_contracts::path::WirePath;
 use air_contracts::permission::{Decision, PermissionDecision, RiskLevel};
-use air_contracts::port::{
-    BoxFuture, CancelScope, CommandResult, CommandSpec, Tool, ToolExecutor, ToolHost, ToolOutcome,
-};
+use air_contracts::port::{BoxFuture, CancelScope, Tool, ToolExecutor, ToolOutcome};
 use air_contracts::project::ProjectCheck;
 use air_contracts::provider::ToolSpec;
 use air_contracts::task::AgentRole;
 use air_contracts::tool::{CallContext, EffectClass, ToolCall, ToolResultEnvelope, ToolStatus};
 use air_contracts::workspace::{Checkpoint, FileChange, WorkspaceRef};
-use air_contracts::{AirError, Result, Timestamp};
+use air_contracts::{AirError, Result};
 use air_rt::IdSource;
 use air_store::{Store, ToolRunRow};
 use serde_json::{Value, json};
@@ -375,49 +374,5 @@ impl ToolExecutor for FakeExecutor {
 
     fn project_checks<'a>(&'a self, _: &'a WorkspaceRef) -> BoxFuture<'a, Result<Vec<ProjectCheck>>> {
         Box::pin(std::future::ready(Ok(self.checks.lock().unwrap().clone())))
-    }
-}
-
-/// The tools of the scheduler touch nothing through their host.
-struct NoHost;
-
-impl ToolHost for NoHost {
-    fn run(&self, _: CommandSpec) -> BoxFuture<'_, Result<CommandResult>> {
-        Box::pin(std::future::ready(Err(AirError::internal("no host"))))
-    }
-
-    fn read<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<Vec<u8>>> {
-        Box::pin(std::future::ready(Err(AirError::internal("no host"))))
-    }
-
-    fn write<'a>(&'a self, _: &'a Path, _: &'a [u8]) -> BoxFuture<'a, Result<()>> {
-        Box::pin(std::future::ready(Err(AirError::internal("no host"))))
-    }
-
-    fn list<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<Vec<std::ffi::OsString>>> {
-        Box::pin(std::future::ready(Err(AirError::internal("no host"))))
-    }
-
-    fn artifact<'a>(
-        &'a self,
-        _: &'a [u8],
-        _: &'a str,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<air_contracts::artifact::ArtifactRef>> {
-        Box::pin(std::future::ready(Err(AirError::internal("no host"))))
-    }
-
-    fn progress(&self, _: &str) {}
-
-    fn cancelled(&self) -> bool {
-        false
-    }
-
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(0)
-    }
-
-    fn cache_dir(&self) -> &Path {
-        Path::new("/")
     }
 }

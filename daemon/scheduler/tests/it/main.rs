@@ -6,5 +6,6 @@ mod attempts;
 mod bed;
 mod executor;
 mod gateway;
+mod no_host;
 mod recovery;
 mod verification;

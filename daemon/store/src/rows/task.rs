@@ -3,7 +3,9 @@
 use air_contracts::error::codes;
 use air_contracts::ids::{AgentId, AttemptId, SessionId, TaskId, TurnId};
 use air_contracts::path::WirePath;
-use air_contracts::task::{AttemptStatus, Blocker, CriterionOutcome, FailureClass, TaskSpec, TaskStatus};
+use air_contracts::task::{
+    AttemptStatus, Blocker, Criterion, CriterionOutcome, CriterionState, FailureClass, TaskSpec, TaskStatus,
+};
 use air_contracts::{AirError, Result, Timestamp};
 
 use crate::Store;
@@ -31,6 +33,23 @@ pub struct TaskRow {
     pub note: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl TaskRow {
+    /// The criteria as they stand: what verification found, else each as unproved.
+    pub fn outcomes(&self) -> Vec<CriterionOutcome> {
+        if !self.criteria.is_empty() {
+            return self.criteria.clone();
+        }
+        let unproved = |criterion: &Criterion| CriterionOutcome {
+            text: criterion.text.clone(),
+            check: criterion.check.clone(),
+            state: CriterionState::Unproved,
+            evidence: Vec::new(),
+            note: String::new(),
+        };
+        self.spec.acceptance_criteria.iter().map(unproved).collect()
+    }
 }
 
 /// An attempt.

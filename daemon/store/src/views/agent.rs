@@ -44,7 +44,9 @@ impl Store {
             return Ok(false);
         }
         let unfinished = self.unfinished_turns().await?;
-        Ok(!unfinished.iter().any(|turn| turn.session_id == row.session_id && turn.status == TurnStatus::Running))
+        Ok(!unfinished
+            .iter()
+            .any(|turn| turn.session_id == row.session_id && turn.status == TurnStatus::Running))
     }
 
     async fn refs_of_agents(&self, rows: &[AgentRow]) -> Result<Refs> {

@@ -79,6 +79,7 @@ fn view_task(task: TaskRow, graph: &Graph, attempts: &[AttemptRow]) -> TaskView 
             note: attempt.note.clone(),
         });
     let after = task.spec.dependencies.iter().filter_map(|id| graph.numbers.get(id));
+    let criteria = task.outcomes();
     TaskView {
         id: task.id,
         short: ShortRef::new(RefKind::Task, task.n),
@@ -91,7 +92,7 @@ fn view_task(task: TaskRow, graph: &Graph, attempts: &[AttemptRow]) -> TaskView 
         wave: graph.waves.get(&task.id).copied().unwrap_or(1),
         after: after.map(|n| ShortRef::new(RefKind::Task, *n)).collect(),
         attempts: attempts.collect(),
-        criteria: task.criteria,
+        criteria,
         changed_files: task.changed_files,
         foreign_files: task.foreign_files,
         blocker: task.blocker,

@@ -27,8 +27,11 @@ fn add(sum: &mut Option<TestCounts>, more: TestCounts) {
 
 /// `66% tests passed, 1 tests failed out of 3`, with `(Skipped)` and `(Not Run)` in the list below.
 fn ctest(output: &str) -> Option<TestCounts> {
-    let line =
-        output.lines().rev().find(|line| line.contains("tests passed,") && line.contains("failed out of"))?;
+    let summary = |line: &&str| line.contains("tests passed,") && line.contains("failed out of");
+    let Some(line) = output.lines().rev().find(summary) else {
+        // Said with exit code 0: nothing was tested.
+        return output.contains("No tests were found!!!").then(TestCounts::default);
+    };
     let failed = before(line, " tests failed").or_else(|| before(line, " test failed"))?;
     let total: u32 = line.rsplit("out of").next()?.trim().parse().ok()?;
     let mark = |word: &str| output.lines().filter(|line| line.trim_end().ends_with(word)).count() as u32;
@@ -184,6 +187,7 @@ mod tests {
             "100% tests passed, 0 tests failed out of 4\nThe following tests did not run:\n\t 2 - b (Skipped)\n",
             Some((3, 0, 1)),
         );
+        check("Test project /p/build\nNo tests were found!!!\n", Some((0, 0, 0)));
         check("[  PASSED  ] 9 tests.\n100% tests passed, 0 tests failed out of 1\n", Some((1, 0, 0)));
         check(
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured\ntest result: FAILED. 1 passed; 2 failed; 0 ignored\n",
