@@ -14,9 +14,10 @@ pub(crate) async fn outcome(store: &Store, turn: TurnId) -> Result<TurnOutcome> 
     let row = store.turn(turn).await?;
     let session = store.session(row.session_id).await?;
     let tasks = store.tasks_of_turn(turn).await?;
+    let held_by = holder(store, &row).await?;
     let mut open = store.open_approvals(Some(row.session_id)).await?;
-    open.retain(|approval| approval.approval.turn_id == turn);
-    let status = status(store, &row, !open.is_empty()).await?;
+    open.retain(|approval| approval.approval.turn_id == held_by);
+    let status = status(store, &row, held_by, !open.is_empty()).await?;
     let mut changed_files: Vec<WirePath> =
         tasks.iter().flat_map(|task| task.changed_files.iter().cloned()).collect();
     changed_files.sort();
@@ -58,9 +59,21 @@ async fn verified_tree(store: &Store, turn: TurnId) -> Result<Option<String>> {
     Ok(checkpoints.pop().map(|checkpoint| checkpoint.checkpoint.tree))
 }
 
-async fn status(store: &Store, row: &TurnRow, open_approvals: bool) -> Result<OutcomeStatus> {
+/// The turn on whose questions this one waits: itself, or the one that runs while it is queued.
+async fn holder(store: &Store, row: &TurnRow) -> Result<TurnId> {
+    if row.status != TurnStatus::Queued {
+        return Ok(row.id);
+    }
+    let unfinished = store.unfinished_turns().await?;
+    let ahead = unfinished
+        .iter()
+        .find(|turn| turn.session_id == row.session_id && turn.status == TurnStatus::Running);
+    Ok(ahead.map_or(row.id, |turn| turn.id))
+}
+
+async fn status(store: &Store, row: &TurnRow, held_by: TurnId, asked: bool) -> Result<OutcomeStatus> {
     Ok(match row.status {
-        TurnStatus::Queued | TurnStatus::Running if open_approvals && !moves(store, row).await? => {
+        TurnStatus::Queued | TurnStatus::Running if asked && !moves(store, held_by).await? => {
             OutcomeStatus::Waiting
         }
         TurnStatus::Queued | TurnStatus::Running => OutcomeStatus::Running,
@@ -75,8 +88,8 @@ async fn status(store: &Store, row: &TurnRow, open_approvals: bool) -> Result<Ou
 }
 
 /// Whether a run of the turn is under way beside its open questions.
-async fn moves(store: &Store, row: &TurnRow) -> Result<bool> {
-    let filter = ToolRunFilter { turn: Some(row.id), ..ToolRunFilter::default() };
+async fn moves(store: &Store, turn: TurnId) -> Result<bool> {
+    let filter = ToolRunFilter { turn: Some(turn), ..ToolRunFilter::default() };
     Ok(store.tool_runs(filter).await?.iter().any(|run| run.status.is_none()))
 }
 
@@ -108,7 +121,8 @@ async fn ends(store: &Store, turn: TurnId, until_approval: bool) -> Result<bool>
     if row.status.is_ended() || !until_approval {
         return Ok(row.status.is_ended());
     }
+    let held_by = holder(store, &row).await?;
     let open = store.open_approvals(Some(row.session_id)).await?;
-    let asked = open.iter().any(|approval| approval.approval.turn_id == turn);
-    Ok(status(store, &row, asked).await? == OutcomeStatus::Waiting)
+    let asked = open.iter().any(|approval| approval.approval.turn_id == held_by);
+    Ok(status(store, &row, held_by, asked).await? == OutcomeStatus::Waiting)
 }

@@ -54,6 +54,18 @@ fn a_question_stops_the_wait_and_not_the_work() {
 }
 
 #[test]
+fn a_turn_behind_a_question_waits_for_it_too() {
+    let env = asking(&finish());
+    env.air(&["submit", "--wait", REQUEST]).expect_code(3);
+    let behind = env.air(&["submit", "--wait", "--output", "json", "and this"]).expect_code(3).json();
+    assert_eq!(
+        (behind["status"].as_str(), behind["approvals"][0].as_str()),
+        (Some("waiting"), Some("a1")),
+        "{behind:#}"
+    );
+}
+
+#[test]
 fn a_denial_reaches_the_model_with_its_note() {
     let env = asking(&finish());
     env.air(&["submit", "--wait", REQUEST]).expect_code(3);
