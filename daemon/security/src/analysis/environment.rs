@@ -250,6 +250,8 @@ impl Walker<'_> {
         let name = assign.name.as_str();
         if is_dangerous(name) && !is_harmless(name, &value) {
             self.out.unknown(format!("{name} changes what is run"));
+            // What is asked about is all that follows, so a yes covers this line only.
+            self.out.asked.push(None);
             if name == "CDPATH" {
                 self.state.dirs.clear();
             }
@@ -303,6 +305,7 @@ impl Walker<'_> {
         self.out.effect(EffectKind::Env, name);
         if is_dangerous(name) && !value.is_some_and(|value| is_harmless(name, &value)) {
             self.out.raise(RiskLevel::Unknown, format!("{name} changes what is run"));
+            self.out.asked.push(None);
         }
     }
 }

@@ -112,7 +112,7 @@ fn finish(out: Outcome) -> CommandAnalysis {
 pub(crate) use test_context::decide_for_test;
 
 #[cfg(test)]
-mod test_context {
+pub(crate) mod test_context {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
@@ -162,5 +162,24 @@ mod test_context {
             command,
             &CommandContext { boundaries: &boundaries, cwd: &root, facts: &Plain, secret_env: &[] },
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::test_context::decide_for_test;
+
+    #[test]
+    fn a_change_of_the_environment_is_granted_once_only() {
+        for command in
+            ["export HOME=/tmp/q", "export LD_PRELOAD=/tmp/x.so; ls", "PATH=/tmp/evil:$PATH; git status"]
+        {
+            let analysis = decide_for_test(command);
+            assert_eq!(
+                (analysis.grant_key, analysis.decision),
+                (None, air_contracts::permission::Decision::Ask),
+                "{command}"
+            );
+        }
     }
 }
