@@ -170,6 +170,18 @@ mod tests {
     use super::test_context::decide_for_test;
 
     #[test]
+    fn the_first_reason_is_the_one_that_decides() {
+        for (command, word) in [
+            ("cmake --build build; rm -f b.txt", "removes"),
+            ("mkdir -p x; sudo ls", "sudo"),
+            ("ls && curl http://192.0.2.1/x", "192.0.2.1"),
+        ] {
+            let reasons = decide_for_test(command).reasons;
+            assert!(reasons[0].contains(word), "{command}: {reasons:?}");
+        }
+    }
+
+    #[test]
     fn a_change_of_the_environment_is_granted_once_only() {
         for command in
             ["export HOME=/tmp/q", "export LD_PRELOAD=/tmp/x.so; ls", "PATH=/tmp/evil:$PATH; git status"]

@@ -72,17 +72,27 @@ impl Outcome {
     }
 
     pub(crate) fn set(&mut self, level: RiskLevel, decision: Decision, why: impl Into<String>) {
+        let decides = (decision, level) > (self.decision, self.level);
         self.level = self.level.max(level);
         self.decision = self.decision.max(decision);
         self.may_write |= level > RiskLevel::Safe;
         if decision > Decision::Allow {
-            self.reason(why.into());
+            self.reasons(vec![why.into()], decides);
         }
     }
 
-    fn reason(&mut self, why: String) {
-        if self.reasons.len() < MAX_KEPT && !self.reasons.contains(&why) {
-            self.reasons.push(why);
+    /// Adds reasons; those that decide come first, since the first is the one that is told.
+    fn reasons(&mut self, more: Vec<String>, decide: bool) {
+        let (first, then) = if decide {
+            (more, std::mem::take(&mut self.reasons))
+        } else {
+            (std::mem::take(&mut self.reasons), more)
+        };
+        self.reasons = first;
+        for why in then {
+            if self.reasons.len() < MAX_KEPT && !self.reasons.contains(&why) {
+                self.reasons.push(why);
+            }
         }
     }
 
@@ -107,6 +117,7 @@ impl Outcome {
 
     /// Takes over what a part was found to do. What it prints stays its own.
     pub(crate) fn merge(&mut self, part: Self) {
+        let decides = (part.decision, part.level) > (self.decision, self.level);
         self.level = self.level.max(part.level);
         self.decision = self.decision.max(part.decision);
         self.opaque |= part.opaque;
@@ -114,7 +125,7 @@ impl Outcome {
         self.runs_code |= part.runs_code;
         self.network |= part.network;
         self.secret |= part.secret;
-        part.reasons.into_iter().for_each(|why| self.reason(why));
+        self.reasons(part.reasons, decides);
         for effect in part.effects {
             self.effect(effect.kind, effect.target);
         }

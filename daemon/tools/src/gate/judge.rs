@@ -12,7 +12,7 @@ use air_contracts::task::AgentRole;
 use air_contracts::tool::{CallContext, ToolDefinition};
 use air_contracts::{AirError, Result};
 use air_security::{
-    CommandAnalysis, CommandContext, PathClass, PathOp, analyse_command, apply_mode, apply_trust,
+    Boundaries, CommandAnalysis, CommandContext, PathClass, PathOp, analyse_command, apply_mode, apply_trust,
     classify_path, sandbox_policy,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Judgement {
     pub wants_network: bool,
     /// What is wrong with a path that no kernel would take.
     pub invalid: Option<AirError>,
+    /// Trees beyond the workspace that a yes opens to the command, for this run alone.
+    pub opens: Vec<PathBuf>,
 }
 
 /// What a later call with the same key is spared.
@@ -96,7 +98,10 @@ pub(super) async fn judge(
     // make what it proves stale.
     let may_write =
         definition.name != CHECK_TOOL && analysis.as_ref().is_some_and(|analysis| analysis.may_write);
-    let mut judgement = Judgement { decision, digest, paths, sandbox, may_write, wants_network, invalid };
+    let asks = decision.decision == Decision::Ask;
+    let opens = if asks && plan.command.is_some() { opens(&boundaries, &decision) } else { Vec::new() };
+    let mut judgement =
+        Judgement { decision, digest, paths, sandbox, may_write, wants_network, invalid, opens };
     // A part without a key cannot be covered by a grant, so the whole cannot.
     let coverage = (coverage.len() == asked).then_some(coverage).filter(|coverage| !coverage.is_empty());
     settle(kit, context, definition, plan, analysis.as_ref(), coverage, &mut judgement).await?;
@@ -121,7 +126,31 @@ pub(super) async fn judge_command(
         may_write: analysis.may_write,
         wants_network: analysis.needs_network,
         invalid: None,
+        opens: Vec::new(),
     })
+}
+
+/// What the user is asked to let a command write: the kernel must let it, or the yes would be worth nothing. A path
+/// that does not exist yet needs its folder, which is not opened where it holds far more than the path.
+fn opens(boundaries: &Boundaries, decision: &PermissionDecision) -> Vec<PathBuf> {
+    let writes = |effect: &&Effect| {
+        matches!(effect.kind, EffectKind::Write | EffectKind::Delete | EffectKind::Chmod)
+            && Path::new(&effect.target).is_absolute()
+    };
+    let too_wide = |path: &Path| path.components().count() < 3 || boundaries.home.starts_with(path);
+    let place = |effect: &Effect| {
+        let path = Path::new(&effect.target);
+        let exists = path.symlink_metadata().is_ok() && effect.kind != EffectKind::Delete;
+        let place = if exists { path } else { path.ancestors().skip(1).find(|parent| parent.is_dir())? };
+        (!too_wide(place) && !place.starts_with(&boundaries.air_home)).then(|| place.to_owned())
+    };
+    let mut places: Vec<PathBuf> = decision.effects.iter().filter(writes).filter_map(place).collect();
+    // git writes its configuration in many ways; a question about one of them shows its sub-command.
+    if decision.effects.iter().any(|effect| effect.kind == EffectKind::Vcs) {
+        places.push(boundaries.workspace_root.join(".git/config"));
+    }
+    places.retain(|place| place.exists());
+    places
 }
 
 /// Trust, checks of the runtime, grants and the mode, in this order.
@@ -158,6 +187,9 @@ async fn settle(
         judgement.decision.scopes.clear();
         // It runs because the kernel confines it, so the kernel must.
         judgement.sandbox.required = context.approve == ApproveMode::Safe;
+        if context.approve == ApproveMode::Safe {
+            judgement.opens.clear();
+        }
     }
     if let Some(analysis) = analysis
         && analysis.runs_project_code

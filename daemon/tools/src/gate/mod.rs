@@ -134,12 +134,13 @@ pub(crate) async fn admit_command(
 }
 
 fn permit(judgement: Judgement, answered_by: Option<String>) -> Permit {
-    let Judgement { mut decision, paths, mut sandbox, may_write, wants_network, .. } = judgement;
+    let Judgement { mut decision, paths, mut sandbox, may_write, wants_network, opens, .. } = judgement;
     if let Some(by) = answered_by {
         decision.granted_by = Some(by);
     }
     // The network is for what was judged as such and let through.
     sandbox.network = wants_network;
+    sandbox.writable.extend(opens);
     Permit { decision, paths, sandbox, may_write }
 }
 
