@@ -165,6 +165,15 @@ impl Connector for Dial {
             Ok(client)
         })
     }
+
+    fn connect_running(&self, role: ClientRole) -> ConnectFuture<'_> {
+        let mut dial = self.clone();
+        dial.identity.role = role;
+        Box::pin(async move {
+            let client: Arc<dyn ProjectionClient> = Arc::new(Dial::connect_only(&dial).await?);
+            Ok(client)
+        })
+    }
 }
 
 /// Where this client runs, for the record of answers: its terminal, else its process id.

@@ -18,6 +18,11 @@ pub type ConnectFuture<'a> = Pin<Box<dyn Future<Output = Result<Arc<dyn Projecti
 pub trait Connector: Send + Sync {
     /// A connection with the wanted role.
     fn connect(&self, role: ClientRole) -> ConnectFuture<'_>;
+
+    /// As [`Connector::connect`], and never starts anything: for a daemon that somebody stopped.
+    fn connect_running(&self, role: ClientRole) -> ConnectFuture<'_> {
+        self.connect(role)
+    }
 }
 
 /// Programs beside the terminal UI. They are started in one place of the CLI.

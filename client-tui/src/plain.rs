@@ -136,22 +136,21 @@ impl Plain {
 
 async fn connect(options: &AttachOptions) -> Result<(Arc<dyn ProjectionClient>, ProjectView)> {
     let role = if options.observer { ClientRole::Observer } else { ClientRole::Driver };
-    open_as(options, role).await
+    let client = options.connector.connect(role).await?;
+    let project = open_project(client.as_ref(), options).await?;
+    Ok((client, project))
 }
 
-/// A connection of a role, with the project of the folder.
-pub(crate) async fn open_as(
+/// The project of the folder.
+pub(crate) async fn open_project(
+    client: &dyn ProjectionClient,
     options: &AttachOptions,
-    role: ClientRole,
-) -> Result<(Arc<dyn ProjectionClient>, ProjectView)> {
-    let client = options.connector.connect(role).await?;
+) -> Result<ProjectView> {
     let path = options.folder.display().to_string();
-    let project = client.call::<ProjectOpen>(ProjectOpenParams { path }).await;
-    let project = match project {
-        Err(error) if error.is(codes::ROLE_OBSERVER) => known_project(client.as_ref(), options).await?,
-        other => other?,
-    };
-    Ok((client, project))
+    match client.call::<ProjectOpen>(ProjectOpenParams { path }).await {
+        Err(error) if error.is(codes::ROLE_OBSERVER) => known_project(client, options).await,
+        other => other,
+    }
 }
 
 /// The project of the folder among those that are known: an observer may not open one.

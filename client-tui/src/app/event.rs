@@ -23,8 +23,10 @@ pub enum Event {
     /// Connected, and the project is open.
     Connected(Box<Connected>),
     ConnectFailed(AirError),
-    /// The connection is gone.
-    Lost(AirError),
+    /// The connection is gone. `stopped`: somebody stopped the daemon.
+    Lost {
+        stopped: bool,
+    },
     Notified(Box<Notification>),
     Answered(Box<Reply>),
     /// `$EDITOR` was closed.
@@ -45,10 +47,11 @@ pub struct Connected {
 /// Something to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// After so many milliseconds.
+    /// After so many milliseconds. `start`: the daemon is started where nobody listens.
     Connect {
         after_ms: u64,
         observer: bool,
+        start: bool,
     },
     Call(Call),
     /// As the last thing before the end.

@@ -23,13 +23,16 @@ use crate::rpc::{ProjectionClient, ProjectionClientExt as _};
 /// Items of one page.
 const PAGE: u32 = 200;
 
-/// A connection with its project open, or why there is none.
+/// A connection with its project open, or why there is none. `start`: the daemon may be started.
 pub async fn connect(
     options: &AttachOptions,
     observer: bool,
+    start: bool,
 ) -> Result<(Arc<dyn ProjectionClient>, Connected)> {
     let role = if observer { ClientRole::Observer } else { ClientRole::Driver };
-    let (client, project) = crate::plain::open_as(options, role).await?;
+    let connector = &options.connector;
+    let client = if start { connector.connect(role).await? } else { connector.connect_running(role).await? };
+    let project = crate::plain::open_project(client.as_ref(), options).await?;
     let server = client.server().clone();
     Ok((client, Connected { server, project }))
 }

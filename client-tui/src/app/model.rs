@@ -129,6 +129,8 @@ impl Model {
                     touched.ended = true;
                     self.live.retain(|live| live.turn != turn.id);
                 }
+                // How its message is shown depends on it.
+                touched.items.extend(self.messages_of(turn.id));
                 self.turns.insert(turn.short, *turn);
             }
             ProjectionChange::Item { item } => {

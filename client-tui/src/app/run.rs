@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use air_contracts::error::codes;
 use air_contracts::{AirError, Result};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -133,7 +132,7 @@ impl Running {
     async fn go(&mut self) -> Result<()> {
         // The first frame needs no daemon.
         self.draw()?;
-        self.effects.push_back(Effect::Connect { after_ms: 0, observer: self.app.observer });
+        self.effects.push_back(Effect::Connect { after_ms: 0, observer: self.app.observer, start: true });
         self.act()?;
         while !self.done {
             let woke = self.wait().await;
@@ -234,8 +233,8 @@ impl Running {
         for _ in 0..BATCH {
             let Some(notification) = next else {
                 self.notifications = None;
-                let error = AirError::new(codes::DAEMON_UNREACHABLE, "the connection to aird is gone");
-                return self.update(Event::Lost(error));
+                let stopped = self.client.as_ref().is_some_and(|client| client.said_goodbye());
+                return self.update(Event::Lost { stopped });
             };
             self.update(Event::Notified(Box::new(notification)));
             match self.notifications.as_mut().and_then(|all| all.next().now_or_never()) {
@@ -272,7 +271,7 @@ impl Running {
 
     fn perform(&mut self, effect: Effect) -> Result<()> {
         match effect {
-            Effect::Connect { after_ms, observer } => self.connect(after_ms, observer),
+            Effect::Connect { after_ms, observer, start } => self.connect(after_ms, observer, start),
             Effect::Call(call) => {
                 if let (Some(client), Some(project)) = (self.client.clone(), self.app.project.as_ref()) {
                     let future = link::perform(client, project.id, call);
@@ -305,14 +304,14 @@ impl Running {
         let _ = guard::write_all(text.as_bytes());
     }
 
-    fn connect(&mut self, after_ms: u64, observer: bool) {
+    fn connect(&mut self, after_ms: u64, observer: bool, start: bool) {
         self.attempt += 1;
         self.client = None;
         self.notifications = None;
         let (attempt, options) = (self.attempt, self.options.clone());
         self.pending.push(Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(after_ms)).await;
-            Done::Connected(attempt, Box::new(link::connect(&options, observer).await))
+            Done::Connected(attempt, Box::new(link::connect(&options, observer, start).await))
         }));
     }
 

@@ -25,6 +25,17 @@ pub enum Focus {
     Overlay,
 }
 
+/// Why there is no connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Away {
+    /// There was none yet.
+    Starting,
+    /// It broke.
+    Broken,
+    /// Somebody stopped the daemon: it is waited for, and started again only for a message.
+    Stopped,
+}
+
 /// The connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
@@ -32,7 +43,7 @@ pub enum Link {
     Down {
         since: Timestamp,
         tries: u32,
-        first: bool,
+        why: Away,
     },
     Up,
 }
@@ -144,7 +155,7 @@ impl App {
             project: None,
             session: start.session,
             observer: start.observer,
-            link: Link::Down { since: start.now, tries: 0, first: true },
+            link: Link::Down { since: start.now, tries: 0, why: Away::Starting },
             instance: None,
             version: String::new(),
             subscribed: false,

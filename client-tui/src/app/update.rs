@@ -34,7 +34,7 @@ pub fn update(app: &mut App, now: Timestamp, event: Event) -> Vec<Effect> {
         Event::Resize(columns, rows) => resize(app, columns, rows, &mut out),
         Event::Connected(connected) => daemon::connected(app, *connected, &mut out),
         Event::ConnectFailed(error) => daemon::connect_failed(app, error, &mut out),
-        Event::Lost(error) => daemon::lost(app, &error, &mut out),
+        Event::Lost { stopped } => daemon::lost(app, stopped, &mut out),
         Event::Notified(notification) => daemon::notified(app, *notification, &mut out),
         Event::Answered(reply) => reply::answered(app, *reply, &mut out),
         Event::Edited(result) => typing::edited(app, result),
@@ -122,6 +122,7 @@ fn settle(app: &mut App, out: &mut Vec<Effect>) {
 
 /// Sends the first message that the daemon does not have, one at a time, so that their order stays.
 fn send_next(app: &mut App, out: &mut Vec<Effect>) {
+    daemon::start_for_message(app, out);
     if !app.is_up() || !app.ready || app.observer {
         return;
     }

@@ -1,6 +1,7 @@
 //! [`RpcClient`]: one WebSocket to `aird`.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use air_contracts::api::{
@@ -47,6 +48,7 @@ pub struct RpcClient {
 #[derive(Debug)]
 struct Shared {
     server: InitializeResult,
+    goodbye: Arc<AtomicBool>,
     notifications: Mutex<Option<Notifications>>,
 }
 
@@ -80,7 +82,8 @@ impl RpcClient {
             })?;
         let (calls, call_queue) = mpsc::channel(64);
         let (notify, notifications) = mpsc::channel::<Notification>(QUEUE);
-        tokio::spawn(Wire::new(socket, call_queue, notify).run());
+        let goodbye = Arc::new(AtomicBool::new(false));
+        tokio::spawn(Wire::new(socket, call_queue, notify, Arc::clone(&goodbye)).run());
         let params = InitializeParams {
             client: ClientInfo {
                 name: identity.name.clone(),
@@ -92,7 +95,7 @@ impl RpcClient {
         };
         let server = initialize(&calls, params, identity).await?;
         let notifications = Mutex::new(Some(Notifications::new(notifications)));
-        Ok(Self { calls, shared: Arc::new(Shared { server, notifications }) })
+        Ok(Self { calls, shared: Arc::new(Shared { server, goodbye, notifications }) })
     }
 }
 
@@ -107,6 +110,10 @@ impl ProjectionClient for RpcClient {
 
     fn server(&self) -> &InitializeResult {
         &self.shared.server
+    }
+
+    fn said_goodbye(&self) -> bool {
+        self.shared.goodbye.load(Ordering::Relaxed)
     }
 }
 

@@ -24,6 +24,11 @@ pub trait ProjectionClient: Send + Sync {
 
     /// Who answers: version, pid, instance.
     fn server(&self) -> &InitializeResult;
+
+    /// Whether the daemon ended this connection in order: somebody stopped it.
+    fn said_goodbye(&self) -> bool {
+        false
+    }
 }
 
 /// Typed calls on every [`ProjectionClient`].

@@ -1,6 +1,8 @@
 //! The task that owns the WebSocket: sends calls, matches answers, sorts notifications.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use air_contracts::api::{RpcError, RpcRequest};
 use air_contracts::error::codes;
@@ -45,6 +47,7 @@ pub(super) struct Wire {
     pending: HashMap<u64, oneshot::Sender<Result<Value>>>,
     next_id: u64,
     lagged: bool,
+    goodbye: Arc<AtomicBool>,
 }
 
 /// Why a connection ended.
@@ -62,13 +65,15 @@ impl Wire {
         socket: WebSocketStream<UnixStream>,
         calls: mpsc::Receiver<Outgoing>,
         notifications: mpsc::Sender<Notification>,
+        goodbye: Arc<AtomicBool>,
     ) -> Self {
-        Self { socket, calls, notifications, pending: HashMap::new(), next_id: 1, lagged: false }
+        Self { socket, calls, notifications, pending: HashMap::new(), next_id: 1, lagged: false, goodbye }
     }
 
     /// Runs until the connection ends; then every open call gets an error.
     pub(super) async fn run(mut self) {
         let end = self.pump().await;
+        self.goodbye.store(matches!(end, End::Goodbye), Ordering::Relaxed);
         if matches!(end, End::Unused) {
             // The peer may be gone already; then there is nobody to say goodbye to.
             let _ = self.socket.close(None).await;

@@ -1,7 +1,7 @@
 //! Questions that the views ask of the session.
 
-use air_contracts::ids::{RefKind, ShortRef, TaskId};
-use air_contracts::projection::{ItemBody, SessionState, TaskView, ToolRunView, TurnView};
+use air_contracts::ids::{RefKind, ShortRef, TaskId, TurnId};
+use air_contracts::projection::{ItemBody, ItemView, SessionState, TaskView, ToolRunView, TurnView};
 use air_contracts::session::TurnStatus;
 use air_contracts::task::{CriterionState, TaskStatus};
 
@@ -16,6 +16,22 @@ impl Model {
     /// Turns that wait for the one before them, oldest first. One without a running turn before it is about to begin.
     pub fn queued(&self) -> impl Iterator<Item = &TurnView> {
         self.turns.values().filter(|turn| turn.status == TurnStatus::Queued)
+    }
+
+    /// Places of the messages that a person sent with a turn.
+    pub fn messages_of(&self, turn: TurnId) -> Vec<u64> {
+        let of = |item: &ItemView| item.turn_id == turn && matches!(item.body, ItemBody::UserMessage { .. });
+        self.items.iter().filter(|(_, item)| of(item)).map(|(seq, _)| *seq).collect()
+    }
+
+    /// Whether the turn of an item waits behind another, or was taken back: its message is not said yet.
+    pub fn is_unsaid(&self, turn: TurnId) -> bool {
+        let found = self.turns.values().find(|one| one.id == turn).map(|turn| turn.status);
+        match found {
+            Some(TurnStatus::Queued) => self.running_turn().is_some(),
+            Some(TurnStatus::Cancelled) => true,
+            _ => false,
+        }
     }
 
     /// The newest turn that has not been cancelled.
@@ -79,7 +95,7 @@ impl Model {
 
     /// Short references of the evidence of a task, from the items that are here.
     pub fn evidence_of(&self, task: ShortRef) -> Vec<ShortRef> {
-        let of = |item: &air_contracts::projection::ItemView| match &item.body {
+        let of = |item: &ItemView| match &item.body {
             ItemBody::Evidence { evidence } if evidence.task == task && !evidence.stale => {
                 Some(evidence.short)
             }

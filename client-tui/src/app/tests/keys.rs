@@ -276,5 +276,5 @@ fn an_observer_changes_nothing() {
     let looks =
         |call: &&Call| matches!(call, Call::Evidence { .. } | Call::Agents { .. } | Call::Changes { .. });
     assert!(calls(&effects).iter().chain(&calls(&more)).all(looks), "{effects:?} {more:?}");
-    assert!(bench.keys("D").contains(&Effect::Connect { after_ms: 0, observer: false }));
+    assert!(bench.keys("D").contains(&Effect::Connect { after_ms: 0, observer: false, start: true }));
 }

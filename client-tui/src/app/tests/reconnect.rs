@@ -74,17 +74,19 @@ impl Driver {
         let mut queue: std::collections::VecDeque<Effect> = effects.into();
         while let Some(effect) = queue.pop_front() {
             let event = match effect {
-                Effect::Connect { observer, .. } => match link::connect(&self.options, observer).await {
-                    Ok((client, connected)) => {
-                        self.client = Some(client);
-                        Event::Connected(Box::new(connected))
+                Effect::Connect { observer, start, .. } => {
+                    match link::connect(&self.options, observer, start).await {
+                        Ok((client, connected)) => {
+                            self.client = Some(client);
+                            Event::Connected(Box::new(connected))
+                        }
+                        // The next try is made by the test.
+                        Err(error) => {
+                            self.bench.event(Event::ConnectFailed(error));
+                            continue;
+                        }
                     }
-                    // The next try is made by the test.
-                    Err(error) => {
-                        self.bench.event(Event::ConnectFailed(error));
-                        continue;
-                    }
-                },
+                }
                 Effect::Call(call) => {
                     let project = self.bench.app.project.as_ref().unwrap().id;
                     link::perform(self.client.clone().unwrap(), project, call).await
@@ -96,7 +98,7 @@ impl Driver {
     }
 
     async fn connect(&mut self) {
-        self.act(vec![Effect::Connect { after_ms: 0, observer: false }]).await;
+        self.act(vec![Effect::Connect { after_ms: 0, observer: false, start: true }]).await;
     }
 
     async fn keys(&mut self, bytes: &str) {
@@ -136,8 +138,7 @@ async fn a_restart_keeps_scroll_selection_and_typing() {
     let selected = driver.bench.app.transcript.selected;
     assert!(selected.is_some());
 
-    let goodbye = AirError::new(codes::DAEMON_STOPPING, "aird is stopping");
-    let effects = driver.bench.event(Event::Lost(goodbye));
+    let effects = driver.bench.event(Event::Lost { stopped: false });
     assert!(matches!(effects.as_slice(), [Effect::Connect { .. }]));
     driver.bench.later(2_000);
     assert!(driver.bench.frame().contains("↻ reconnecting 2 s"), "{}", driver.bench.frame());
@@ -184,13 +185,31 @@ async fn a_restart_moves_nothing_that_is_looked_at() {
     driver.keys(&"k".repeat(30)).await;
     let body = |frame: String| frame.lines().skip(2).take(12).map(str::to_owned).collect::<Vec<_>>();
     let (before, selected) = (body(driver.bench.frame()), driver.bench.app.transcript.selected);
-    let effects = driver.bench.event(Event::Lost(AirError::new(codes::DAEMON_UNREACHABLE, "gone")));
+    let effects = driver.bench.event(Event::Lost { stopped: false });
     driver.act(effects).await;
     assert_eq!(body(driver.bench.frame()), before);
     assert_eq!((driver.bench.app.transcript.selected, driver.bench.app.editor.text()), (selected, "typed"));
     let held: Vec<u64> = driver.bench.app.model.items.keys().copied().collect();
     assert_eq!(held, (1..=360).collect::<Vec<u64>>(), "what lay between was fetched");
     assert_eq!(driver.bench.app.model.gap, None);
+}
+
+#[test]
+fn a_daemon_that_was_stopped_is_started_only_for_a_message() {
+    let mut bench = Bench::with((80, 24), fixture::snapshot(fixture::working()));
+    let connects = |effects: Vec<Effect>| {
+        let start = |effect: &Effect| match effect {
+            Effect::Connect { start, .. } => Some(*start),
+            _ => None,
+        };
+        effects.iter().filter_map(start).collect::<Vec<_>>()
+    };
+    assert_eq!(connects(bench.event(Event::Lost { stopped: true })), [false]);
+    let gone = AirError::new(codes::DAEMON_UNREACHABLE, "aird does not answer");
+    assert_eq!(connects(bench.event(Event::ConnectFailed(gone))), [false]);
+    assert!(bench.frame().contains("aird was stopped; a message starts it"));
+    assert_eq!(connects(bench.keys("go on\r")), [true]);
+    assert_eq!(bench.app.outbox.len(), 1);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(super) fn is_moving(item: &ItemView) -> bool {
 
 pub(super) fn rows(item: &ItemView, open: bool, at: Setting<'_>) -> Vec<Row> {
     match &item.body {
+        // Shown under the conversation until it begins.
+        ItemBody::UserMessage { .. } if at.model.is_unsaid(item.turn_id) => Vec::new(),
         ItemBody::UserMessage { text, .. } => user(text, item.at, at),
         ItemBody::AssistantMessage { text, thinking, .. } => {
             let mut rows = thought(thinking, open, at);

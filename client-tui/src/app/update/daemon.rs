@@ -1,12 +1,11 @@
 //! The connection comes and goes; what the daemon tells.
 
 use air_contracts::AirError;
-use air_contracts::error::codes;
 
 use crate::app::event::{Call, Connected, Effect};
 use crate::app::history;
 use crate::app::model::Touched;
-use crate::app::state::{App, Link};
+use crate::app::state::{App, Away, Link};
 use crate::rpc::Notification;
 use crate::text::style::Role;
 
@@ -55,36 +54,45 @@ pub(super) fn connect_failed(app: &mut App, error: AirError, out: &mut Vec<Effec
     if lasting && app.instance.is_none() {
         return super::fail(app, error, out);
     }
-    let tries = match app.link {
-        Link::Down { since, tries, first } => {
-            app.link = Link::Down { since, tries: tries + 1, first };
-            tries + 1
-        }
-        Link::Up => return,
-    };
-    if lasting || tries > 1 {
+    let Link::Down { since, tries, why } = app.link else { return };
+    let tries = tries + 1;
+    app.link = Link::Down { since, tries, why };
+    let start = why != Away::Stopped;
+    if lasting || (tries > 1 && start) {
         let hint =
             error.hints.first().map(|hint| format!(" · {}", hint.replace('\t', "  "))).unwrap_or_default();
         app.say(Role::Bad, format!("{} ({}){hint}", error.message, error.code), 60_000);
     }
     let wait = (BACKOFF_MS.0 << tries.min(5)).min(BACKOFF_MS.1);
-    out.push(Effect::Connect { after_ms: if lasting { BACKOFF_MS.1 } else { wait }, observer: app.observer });
+    let after_ms = if lasting { BACKOFF_MS.1 } else { wait };
+    out.push(Effect::Connect { after_ms, observer: app.observer, start });
     app.dirty = true;
 }
 
-pub(super) fn lost(app: &mut App, error: &AirError, out: &mut Vec<Effect>) {
+pub(super) fn lost(app: &mut App, stopped: bool, out: &mut Vec<Effect>) {
     if !app.is_up() {
         return;
     }
-    app.link = Link::Down { since: app.now, tries: 0, first: false };
+    let why = if stopped { Away::Stopped } else { Away::Broken };
+    app.link = Link::Down { since: app.now, tries: 0, why };
     (app.subscribed, app.ready, app.loading) = (false, false, false);
     for unsent in &mut app.outbox {
         unsent.on_its_way = false;
     }
     // A daemon that says goodbye takes a moment to end.
-    let after_ms = if error.is(codes::DAEMON_STOPPING) { BACKOFF_MS.0 * 2 } else { 0 };
-    out.push(Effect::Connect { after_ms, observer: app.observer });
+    let after_ms = if stopped { BACKOFF_MS.0 } else { 0 };
+    out.push(Effect::Connect { after_ms, observer: app.observer, start: !stopped });
     app.dirty = true;
+}
+
+/// A message starts a daemon again that was stopped.
+pub(super) fn start_for_message(app: &mut App, out: &mut Vec<Effect>) {
+    if let Link::Down { since, why: Away::Stopped, .. } = app.link
+        && !app.outbox.is_empty()
+    {
+        app.link = Link::Down { since, tries: 0, why: Away::Broken };
+        out.push(Effect::Connect { after_ms: 0, observer: app.observer, start: true });
+    }
 }
 
 pub(super) fn notified(app: &mut App, notification: Notification, out: &mut Vec<Effect>) {

@@ -3,7 +3,7 @@
 use super::{focus, keys};
 use crate::app::event::{Call, Effect};
 use crate::app::overlay::{DiffOf, List, Overlay};
-use crate::app::state::{App, Focus, Link};
+use crate::app::state::{App, Away, Focus, Link};
 use crate::app::{document, lists};
 
 /// Does what a letter stands for; `false` where it stands for nothing.
@@ -18,8 +18,7 @@ pub(super) fn letter(app: &mut App, c: char, out: &mut Vec<Effect>) -> bool {
         }
         'd' => {
             clear(app);
-            let last = app.model.last_turn().map(|turn| turn.short);
-            focus::open_diff(app, last.map_or(DiffOf::Session, DiffOf::Turn), out);
+            focus::open_diff(app, newest_change(app), out);
         }
         'a' => questions(app),
         '?' => help(app),
@@ -34,6 +33,13 @@ pub(super) fn letter(app: &mut App, c: char, out: &mut Vec<Effect>) -> bool {
         _ => return false,
     }
     true
+}
+
+/// The newest turn that changed files, else the session.
+fn newest_change(app: &App) -> DiffOf {
+    let changed = app.model.tasks.values().rev().find(|task| !task.changed_files.is_empty());
+    let turn = changed.and_then(|task| app.model.turns.values().find(|turn| turn.id == task.turn_id));
+    turn.map_or(DiffOf::Session, |turn| DiffOf::Turn(turn.short))
 }
 
 fn clear(app: &mut App) {
@@ -79,8 +85,8 @@ fn questions(app: &mut App) {
 /// An observer becomes a driver: a new connection with the other role.
 fn drive(app: &mut App, out: &mut Vec<Effect>) {
     app.observer = false;
-    app.link = Link::Down { since: app.now, tries: 0, first: false };
+    app.link = Link::Down { since: app.now, tries: 0, why: Away::Broken };
     (app.subscribed, app.ready, app.loading) = (false, false, false);
     focus::set(app, Focus::Input);
-    out.push(Effect::Connect { after_ms: 0, observer: false });
+    out.push(Effect::Connect { after_ms: 0, observer: false, start: true });
 }

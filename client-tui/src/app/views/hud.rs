@@ -1,7 +1,7 @@
 //! The last row: model, context, cost, workers, daemon; or what may follow `^X`.
 
 use crate::app::row::{Row, spread, width_of};
-use crate::app::state::{App, Link};
+use crate::app::state::{App, Away, Link};
 use crate::text::amounts;
 use crate::text::escape::visible_line;
 use crate::text::style::Role;
@@ -94,7 +94,8 @@ fn cost(hud: &HudView, width: usize) -> String {
 
 fn daemon(app: &App, width: usize) -> String {
     match app.link {
-        Link::Down { first: true, .. } => "aird: connecting".to_owned(),
+        Link::Down { why: Away::Starting, .. } => "aird: connecting".to_owned(),
+        Link::Down { why: Away::Stopped, .. } => "aird stopped".to_owned(),
         Link::Down { .. } => "aird away".to_owned(),
         Link::Up if width < WIDE => "aird ok".to_owned(),
         Link::Up => {

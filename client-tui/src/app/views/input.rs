@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::put;
 use crate::app::geometry::{Areas, PROMPT};
 use crate::app::row::{cut_spans, plain};
-use crate::app::state::{App, Focus, Link};
+use crate::app::state::{App, Away, Focus, Link};
 use crate::text::escape::visible_line;
 use crate::text::layout::cells;
 use crate::text::style::Role;
@@ -64,10 +64,15 @@ pub(super) fn cursor(frame: &mut Frame<'_>, x: u16, y: u16) {
 }
 
 fn status(app: &App) -> Option<String> {
-    let Link::Down { since, first, .. } = app.link else { return None };
+    let Link::Down { since, why, .. } = app.link else { return None };
     let seconds = app.now.millis_since(since) / 1000;
-    let word = if first { "connecting" } else { "reconnecting" };
-    (seconds > 0 || !first).then(|| format!("{} {word} {seconds} s", app.theme.again()))
+    let word = match why {
+        Away::Starting if seconds == 0 => return None,
+        Away::Starting => "connecting",
+        Away::Broken => "reconnecting",
+        Away::Stopped => return Some("aird was stopped; a message starts it".to_owned()),
+    };
+    Some(format!("{} {word} {seconds} s", app.theme.again()))
 }
 
 fn hint(frame: &mut Frame<'_>, app: &App, area: Rect) {
