@@ -6,6 +6,7 @@ use air_contracts::Result;
 use air_contracts::event::{EventBody, RuntimeEvent};
 use air_contracts::ids::{AgentId, ApprovalId, SessionId, TaskId, ToolRunId, TurnId};
 use air_contracts::projection::ProjectionChange;
+use air_contracts::task::AgentRole;
 
 use super::ProjectionSource;
 
@@ -14,6 +15,8 @@ use super::ProjectionSource;
 pub(super) enum Touched {
     Session,
     Turn(TurnId),
+    /// The Main Agent, whose state is that of the turns.
+    Main,
     Task(TaskId),
     Agent(AgentId),
     /// The item that a tool run is.
@@ -25,7 +28,7 @@ pub(super) enum Touched {
 
 /// What an event changed. A payload that this build does not know changes nothing.
 pub(super) fn touched(event: &RuntimeEvent, into: &mut BTreeSet<Touched>) {
-    use Touched::{Agent, Approval, Hud, Item, Run, Session, Task, Turn};
+    use Touched::{Agent, Approval, Hud, Item, Main, Run, Session, Task, Turn};
     let own = Item(event.seq);
     let Ok(body) = event.body() else { return };
     match body {
@@ -33,9 +36,9 @@ pub(super) fn touched(event: &RuntimeEvent, into: &mut BTreeSet<Touched>) {
             into.extend([Session, Hud]);
         }
         EventBody::TurnSubmitted(it) => into.extend([Session, Turn(it.turn_id), own]),
-        EventBody::TurnStarted(it) => into.extend([Session, Turn(it.turn_id)]),
-        EventBody::TurnEnded(it) => into.extend([Session, Turn(it.turn_id), own]),
-        EventBody::TurnResumed(it) => into.extend([Session, Turn(it.turn_id), own]),
+        EventBody::TurnStarted(it) => into.extend([Session, Turn(it.turn_id), Main]),
+        EventBody::TurnEnded(it) => into.extend([Session, Turn(it.turn_id), Main, own]),
+        EventBody::TurnResumed(it) => into.extend([Session, Turn(it.turn_id), Main, own]),
         EventBody::RequirementChanged(it) => into.extend([Turn(it.turn_id), own]),
         EventBody::TaskCreated(it) => into.extend([Task(it.task.id)]),
         EventBody::TaskStatusChanged(it) => into.extend([Task(it.task_id)]),
@@ -78,7 +81,7 @@ pub(super) async fn load(
     session: SessionId,
     mut touched: BTreeSet<Touched>,
 ) -> Vec<ProjectionChange> {
-    places(source, &mut touched).await;
+    places(source, session, &mut touched).await;
     let mut changes = Vec::with_capacity(touched.len());
     for object in touched {
         match change(source, session, object).await {
@@ -89,8 +92,14 @@ pub(super) async fn load(
     changes
 }
 
-/// Tool runs and approvals are items too, at the place of their first event.
-async fn places(source: &ProjectionSource, touched: &mut BTreeSet<Touched>) {
+/// Tool runs and approvals are items too, at the place of their first event; the Main Agent is an agent.
+async fn places(source: &ProjectionSource, session: SessionId, touched: &mut BTreeSet<Touched>) {
+    if touched.remove(&Touched::Main)
+        && let Ok(agents) = source.store.agents(Some(session), true).await
+    {
+        let main = agents.iter().filter(|agent| agent.role == AgentRole::Main);
+        touched.extend(main.map(|agent| Touched::Agent(agent.id)));
+    }
     for object in touched.clone() {
         let seq = match object {
             Touched::Run(id) => source.store.tool_run(id).await.map(|run| run.seq),
@@ -126,7 +135,7 @@ async fn change(
             Some(item) => ProjectionChange::Item { item: Box::new(item) },
             None => return Ok(None),
         },
-        Touched::Run(_) => return Ok(None),
+        Touched::Run(_) | Touched::Main => return Ok(None),
         Touched::Hud => {
             let mut hud = store.hud(session).await?;
             (source.hud)(&mut hud);

@@ -157,6 +157,10 @@ impl Walker<'_> {
                 self.out.opaque("test -v evaluates a name that is not plain");
             }
         }
+        // Part of an operator is not known: it may be one of these.
+        if args.iter().any(|arg| arg.exact().is_none() && arg.literal_start().starts_with('-')) {
+            self.out.opaque("test with an operator that is not known");
+        }
         let operands = args.iter().filter(|arg| arg.exact() != Some("]")).count();
         if operands == 2 && args[0].may_be_option() {
             self.out.opaque("test with an operator that is not known");

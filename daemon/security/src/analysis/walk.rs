@@ -129,6 +129,10 @@ impl<'a> Walker<'a> {
                 self.parallel = parallel;
                 self.state = state;
             }
+            Node::Time(inner) => {
+                self.out.commands.push("time".to_owned());
+                self.node(inner);
+            }
             Node::If { arms, otherwise } => self.branches(arms, otherwise),
             Node::While { condition, body } => self.twice(|walker| {
                 walker.script(condition);

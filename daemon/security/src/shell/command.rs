@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use shuck_ast::{
-    BinaryOp, BuiltinCommand, Command, CompoundCommand, DeclOperand, ForSyntax, FunctionDef,
-    Redirect as ShuckRedirect, SimpleCommand, Span, Stmt, StmtSeq, StmtTerminator, Word as ShuckWord,
+    BackgroundOperator, BinaryOp, BuiltinCommand, Command, CompoundCommand, DeclOperand, ForSyntax,
+    FunctionDef, Redirect as ShuckRedirect, SimpleCommand, Span, Stmt, StmtSeq, StmtTerminator,
+    Word as ShuckWord,
 };
 
 use super::RESERVED;
@@ -92,7 +93,12 @@ impl<'s> Lower<'s> {
             statement.redirects.iter().filter_map(|redirect| self.redirect(redirect)).collect();
         let node = self.command(&statement.command, &statement.redirects).with(redirects);
         match statement.terminator {
-            Some(StmtTerminator::Background(_)) => Node::Background(Box::new(node)),
+            Some(StmtTerminator::Background(operator)) => {
+                if operator != BackgroundOperator::Plain {
+                    self.refuse(statement.span.start.offset(), "syntax of another shell");
+                }
+                Node::Background(Box::new(node))
+            }
             _ => node,
         }
     }
@@ -314,7 +320,8 @@ impl<'s> Lower<'s> {
             CompoundCommand::BraceGroup(body) => Node::Group(self.sequence(body)),
             CompoundCommand::Arithmetic(command) => self.arithmetic_command(command),
             CompoundCommand::Time(command) => {
-                command.command.as_ref().map_or(Node::Nothing, |inner| self.statement(inner))
+                let inner = command.command.as_ref().map_or(Node::Nothing, |inner| self.statement(inner));
+                Node::Time(Box::new(inner))
             }
             CompoundCommand::Conditional(command) => self.conditional(command),
             CompoundCommand::Coproc(command) => {

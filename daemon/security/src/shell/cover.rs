@@ -33,19 +33,28 @@ impl Cover {
         }
     }
 
-    /// The offset of the first byte that nothing accounts for.
+    /// The offset of the first byte that nothing accounts for, or of a reserved word that is none to bash:
+    /// those stand where a command may start, and end where a word ends.
     pub(super) fn gap(&self, source: &str) -> Option<usize> {
         let bytes = source.as_bytes();
         let mut at = 0;
+        let mut in_word_position = false;
         while at < bytes.len() {
             if self.marks[at] {
+                in_word_position = !matches!(bytes[at], b'\n' | b'&' | b'|' | b'(' | b'`');
                 at += 1;
                 continue;
             }
-            match self.structural(source, at) {
-                Some(end) => at = end,
-                None => return Some(at),
+            let Some(end) = self.structural(source, at) else { return Some(at) };
+            match &source[at..end] {
+                " " | "\t" | "\\\n" => {}
+                "in" => in_word_position = false,
+                ";" | "&" | "|" | "(" | ")" | "\n" => in_word_position = false,
+                token if token.starts_with(['#', '-']) => {}
+                _ if in_word_position || !ends_word(bytes.get(end).copied()) => return Some(at),
+                _ => {}
             }
+            at = end;
         }
         None
     }
@@ -60,8 +69,6 @@ impl Cover {
             b'#' if before.is_none_or(starts_word_after) => {
                 Some(source[at..].find('\n').map_or(bytes.len(), |length| at + length))
             }
-            b'[' if source[at..].starts_with("[[") => Some(at + 2),
-            b']' if source[at..].starts_with("]]") => Some(at + 2),
             b'-' if source[at..].starts_with("-p")
                 && before.is_some_and(|byte| byte == b' ' || byte == b'\t') =>
             {
@@ -75,6 +82,10 @@ impl Cover {
             _ => None,
         }
     }
+}
+
+fn ends_word(next: Option<u8>) -> bool {
+    next.is_none_or(|byte| starts_word_after(byte) || byte == b'`')
 }
 
 /// Whether a `#` behind this byte starts a comment.

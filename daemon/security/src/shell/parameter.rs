@@ -24,6 +24,10 @@ impl Lower<'_> {
         quoting: Quoting,
     ) -> Vec<Part> {
         self.cover.mark(range(span));
+        let text = self.slice(span);
+        if !text.starts_with("${") || !text.ends_with('}') {
+            self.refuse(span.start.offset(), "an expansion that ends elsewhere");
+        }
         let operand = Quoting { operand: true, ..quoting };
         let ParameterExpansionSyntax::Bourne(bourne) = &parameter.syntax else {
             self.refuse(span.start.offset(), "an expansion of another shell");

@@ -42,6 +42,9 @@ pub(crate) fn parse(text: &str) -> Parsed {
     if let Some(c) = text.chars().find(|c| c.is_control() && !matches!(c, '\t' | '\n')) {
         return Parsed::refused(format!("the command holds the control character {}", c.escape_unicode()));
     }
+    if text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1 {
+        return Parsed::refused("the command ends in a backslash");
+    }
     if depth(text) > MAX_DEPTH {
         return Parsed::refused("the command is nested too deeply");
     }

@@ -47,8 +47,18 @@ impl Lower<'_> {
             Kind::HereString => RedirectKind::Feed(Feed { word }),
             Kind::DupOutput | Kind::DupInput => match exact_text(&word) {
                 Some(text) if is_descriptor(&text) => RedirectKind::Duplicate(text),
-                _ if kind == Kind::DupOutput => RedirectKind::Write(word),
-                _ => RedirectKind::ReadWrite(word),
+                text => {
+                    // bash expands this word twice, and takes what follows `>&-` for the next word.
+                    let plain = |c: char| c.is_alphanumeric() || "_./+,:@%".contains(c) || c == '-';
+                    if !text.is_some_and(|text| text.chars().all(plain) && !text.starts_with('-')) {
+                        self.refuse(0, "a redirect of both streams to a name that is not plain");
+                    }
+                    if kind == Kind::DupOutput {
+                        RedirectKind::Write(word)
+                    } else {
+                        RedirectKind::ReadWrite(word)
+                    }
+                }
             },
             Kind::HereDoc | Kind::HereDocStrip => {
                 self.refuse(0, &format!("a here-document without a body: {operator}"));

@@ -26,6 +26,8 @@ pub(crate) enum Node {
     Group(Script),
     Subshell(Script),
     Background(Box<Node>),
+    /// `time`: behind a pipe it is a program instead, which runs the same command.
+    Time(Box<Node>),
     If {
         arms: Vec<(Script, Script)>,
         otherwise: Script,

@@ -41,6 +41,11 @@ impl Lower<'_> {
             WordPart::Literal(_) => self.literal(span, quoting),
             WordPart::SingleQuoted { dollar, .. } => self.single_quoted(*dollar, span, quoting),
             WordPart::DoubleQuoted { parts, .. } => {
+                let text = self.slice(span);
+                let text = text.strip_prefix('$').unwrap_or(text);
+                if text.len() < 2 || !text.starts_with('"') || !text.ends_with('"') {
+                    self.refuse(span.start.offset(), "a quoted string that ends elsewhere");
+                }
                 let inner = Quoting { double: true, ..quoting };
                 let mut lowered = self.parts(parts, inner);
                 // An empty pair of quotes is still a word.
@@ -173,6 +178,15 @@ impl Lower<'_> {
     /// The inside of a substitution, which must account for itself.
     fn inside(&mut self, body: &StmtSeq, span: Span, open: usize) -> crate::shell::tree::Script {
         let whole = range(span);
+        let text = self.slice(span);
+        let (opens, closes) = if open == 1 {
+            (text.starts_with('`'), '`')
+        } else {
+            (text.get(1..).is_some_and(|rest| rest.starts_with('(')), ')')
+        };
+        if !opens || !text.ends_with(closes) {
+            self.refuse(whole.start, "a substitution that ends elsewhere");
+        }
         self.cover.mark(whole.clone());
         self.cover.unmark(whole.start + open..whole.end.saturating_sub(1));
         self.sequence(body)
@@ -188,6 +202,11 @@ impl Lower<'_> {
             self.counts.dollar += 1;
         }
         self.cover.mark(range(span));
+        let text = self.slice(span);
+        if !(text.starts_with("$((") && text.ends_with("))") || text.starts_with("$[") && text.ends_with(']'))
+        {
+            self.refuse(span.start.offset(), "arithmetic that ends elsewhere");
+        }
         let arith = self.arithmetic(expression, span);
         vec![Part::Arith { arith }]
     }

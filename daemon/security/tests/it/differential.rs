@@ -152,17 +152,18 @@ fn is_runnable(text: &str) -> bool {
 }
 
 /// The names that bash looked for.
-fn run(text: &str, dir: &Path) -> Vec<String> {
-    let log = dir.join("log");
-    let _ = std::fs::remove_file(&log);
+fn run(text: &str, dir: &Path, number: usize) -> Vec<String> {
+    // One log for each: what an earlier text left running must not write here.
+    let log = dir.join(format!("log{number}"));
     let prelude = format!(
-        "command_not_found_handle() {{ builtin echo \"$1\" >> '{}'; return 0; }}\n{text}\nwait\n",
+        "command_not_found_handle() {{ builtin printf '%s\\0' \"$1\" >> '{}'; return 0; }}\n{text}\nwait\n",
         log.display()
     );
     let mut child = Command::new("/bin/bash")
         .args(["--norc", "--noprofile", "-c", &prelude])
         .env_clear()
-        .env("PATH", "")
+        // An empty directory: with an empty PATH, bash looks in the current one and asks no handler.
+        .env("PATH", dir.join("bin"))
         .current_dir(dir)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -182,7 +183,8 @@ fn run(text: &str, dir: &Path) -> Vec<String> {
         }
     }
     let logged = std::fs::read(&log).unwrap_or_default();
-    String::from_utf8_lossy(&logged).lines().map(str::to_owned).collect()
+    let _ = std::fs::remove_file(&log);
+    String::from_utf8_lossy(&logged).split_terminator('\0').map(str::to_owned).collect()
 }
 
 #[test]
@@ -195,7 +197,8 @@ fn bash_runs_nothing_that_is_not_seen() {
         std::env::var("AIR_DIFFERENTIAL_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(88_172_645);
     let mut random = Random(seed);
     let scratch = std::env::temp_dir().join(format!("air-differential-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).unwrap();
+    std::fs::create_dir_all(scratch.join("bin")).unwrap();
+    assert_eq!(run("echo $(rmX)", &scratch, 0), ["rmX"], "the harness sees what runs");
     let facts = Facts::project();
     let boundaries = boundaries();
     let context =
@@ -213,7 +216,7 @@ fn bash_runs_nothing_that_is_not_seen() {
         }
         clear += 1;
         let missing: Vec<String> =
-            run(&text, &scratch).into_iter().filter(|name| !analysis.commands.contains(name)).collect();
+            run(&text, &scratch, done).into_iter().filter(|name| !analysis.commands.contains(name)).collect();
         if !missing.is_empty() {
             hidden.push(format!("{text:?} runs {missing:?}, seen {:?}", analysis.commands));
         }
