@@ -101,7 +101,7 @@ fn long_run(turns: usize, bare: f64) {
     let idle = procfs::pss_kb(daemon);
     let (cpu, written) = (procfs::cpu_ms(daemon), procfs::written_bytes(daemon));
     place.air(&["submit", "run it"]);
-    let last = model.wait_for(turns + 1);
+    model.wait_for(turns + 1);
     let busy: u64 = procfs::tree(daemon).into_iter().map(procfs::pss_kb).sum();
     place.air(&["wait"]);
     let seen = model.seen();
@@ -127,7 +127,6 @@ fn long_run(turns: usize, bare: f64) {
     let (main, executor) = (kb(seen[0].bytes), kb(seen[1].bytes));
     row("first request of the Main Agent", &format!("{main:.1} KB"), "6 KB", Some(main / 6.0));
     row("first request of the Executor", &format!("{executor:.1} KB"), "12 KB", Some(executor / 12.0));
-    drop(last);
 }
 
 /// Model answered → next request whole.
