@@ -81,7 +81,7 @@ pub trait ModelGateway: Send + Sync {
 
     /// Streams an answer. Dropping the stream cancels the request. Transient failures before the first
     /// content are retried inside; the stream then ends with `stop` or `error`.
-    fn complete(&self, request: ModelRequest) -> BoxStream<'static, ProviderStreamEvent>;
+    fn complete(&self, request: &ModelRequest) -> BoxStream<'static, ProviderStreamEvent>;
 }
 
 /// What a call would do, for the gate to judge before it runs.

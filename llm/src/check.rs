@@ -49,7 +49,7 @@ impl ProviderManager {
             format!("{provider}/{}", self.model_to_ask(provider, listed.as_deref().unwrap_or_default())?);
         let started = Instant::now();
         let mut fold = CompletionFold::default();
-        let mut events = self.complete(probe(&model));
+        let mut events = self.complete(&probe(&model));
         while let Some(event) = events.next().await {
             fold.push(&event);
         }

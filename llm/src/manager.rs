@@ -115,13 +115,13 @@ impl ProviderManager {
 
     /// Streams an answer; it ends with `stop` or `error`. Dropping the stream closes the connection.
     /// Transient failures before the first content are retried, within bounds.
-    pub fn complete(&self, request: ModelRequest) -> BoxStream<'static, ProviderStreamEvent> {
+    pub fn complete(&self, request: &ModelRequest) -> BoxStream<'static, ProviderStreamEvent> {
         let (adapter, row) = match self.target(&request.model) {
             Ok(target) => target,
             Err(error) => return failed(error),
         };
         let (breaker, model) = (self.inner.breaker.clone(), row.matrix.model.clone());
-        let events = adapter.complete(&request, &row);
+        let events = adapter.complete(request, &row);
         Box::pin(events.inspect(move |event| breaker.observe(&model, event)))
     }
 

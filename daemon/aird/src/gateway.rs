@@ -86,7 +86,7 @@ impl ModelGateway for Gateway {
         self.settings.in_force().providers?.select(role, wanted)
     }
 
-    fn complete(&self, request: ModelRequest) -> BoxStream<'static, ProviderStreamEvent> {
+    fn complete(&self, request: &ModelRequest) -> BoxStream<'static, ProviderStreamEvent> {
         if self.flow.closing.load(Ordering::SeqCst) {
             return Box::pin(futures_util::stream::pending());
         }

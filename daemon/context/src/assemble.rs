@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use air_contracts::Result;
 use air_contracts::AirError;
+use air_contracts::Result;
 use air_contracts::artifact::ArtifactRef;
 use air_contracts::event::{ContextConflict, LayerRecord, Omission};
 use air_contracts::ids::{SessionId, TurnId};
@@ -110,13 +110,16 @@ impl ContextAssembler {
         let task = task_block(input.task, input.task_ref, input.checks);
         layers.add("L5", "task", &format!("k{}", input.task_ref), &task);
         blocks.push(task);
-        for (layer, what, text) in [("L6", "change under review", input.extra), ("L8", "what failed before", input.failure)] {
+        for (layer, what, text) in
+            [("L6", "change under review", input.extra), ("L8", "what failed before", input.failure)]
+        {
             if let Some(text) = text {
                 layers.add(layer, what, "log", &text);
                 blocks.push(text);
             }
         }
-        let content = blocks.iter().map(|text| ContentBlock::text(render_names(text.trim_end(), &tools))).collect();
+        let content =
+            blocks.iter().map(|text| ContentBlock::text(render_names(text.trim_end(), &tools))).collect();
         let head = vec![Message { role: MessageRole::User, content }];
         self.finish(system, tools, head, layers).await
     }
@@ -126,7 +129,8 @@ impl ContextAssembler {
         let mut layers = Layers::default();
         let mut tools = input.tools;
         prepare_tools(&mut tools);
-        let system = system_blocks(AgentRole::Main, &(self.rules)(), &input.project_facts, &tools, &mut layers)?;
+        let system =
+            system_blocks(AgentRole::Main, &(self.rules)(), &input.project_facts, &tools, &mut layers)?;
         self.finish(system, tools, Vec::new(), layers).await
     }
 
@@ -137,7 +141,8 @@ impl ContextAssembler {
         head: Vec<Message>,
         mut layers: Layers,
     ) -> Result<AssembledContext> {
-        let tool_text = serde_json::to_string(&tools).map_err(|error| AirError::internal(error.to_string()))?;
+        let tool_text =
+            serde_json::to_string(&tools).map_err(|error| AirError::internal(error.to_string()))?;
         layers.add("tools", &format!("{} tools", tools.len()), "built in", &tool_text);
         let tokens = system.iter().map(|block| estimate_tokens(&block.text)).sum::<u32>()
             + estimate_tokens(&tool_text)

@@ -21,7 +21,8 @@ pub(crate) fn task_block(task: &TaskSpec, task_ref: u64, checks: &[ProjectCheck]
     if !task.acceptance_criteria.is_empty() {
         text.push_str("\n## Criteria\n");
         for (index, criterion) in task.acceptance_criteria.iter().enumerate() {
-            let check = criterion.check.as_deref().map(|check| format!("  (check: {check})")).unwrap_or_default();
+            let check =
+                criterion.check.as_deref().map(|check| format!("  (check: {check})")).unwrap_or_default();
             let _ = writeln!(text, "{}. {}{check}", index + 1, criterion.text.trim());
         }
     }

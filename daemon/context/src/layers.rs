@@ -119,7 +119,12 @@ fn rules_block(rules: &[RuleFile], layers: &mut Layers) -> String {
 
 fn headings(rule: &RuleFile) -> String {
     let lines: Vec<&str> = rule.text.lines().filter(|line| line.starts_with('#')).take(60).collect();
-    format!("[{} bytes, only the headings are shown: read {} for the rest]\n{}", rule.text.len(), rule.name, lines.join("\n"))
+    format!(
+        "[{} bytes, only the headings are shown: read {} for the rest]\n{}",
+        rule.text.len(),
+        rule.name,
+        lines.join("\n")
+    )
 }
 
 /// A rule file that speaks against the permission engine by name. A hint for people, not a defence: the

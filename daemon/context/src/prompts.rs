@@ -30,8 +30,12 @@ pub(crate) const fn works(role: AgentRole) -> bool {
 mod tests {
     use super::*;
 
-    const ROLES: [(AgentRole, usize); 4] =
-        [(AgentRole::Main, 1_000), (AgentRole::Executor, 1_300), (AgentRole::Reviewer, 1_500), (AgentRole::Debugger, 1_300)];
+    const ROLES: [(AgentRole, usize); 4] = [
+        (AgentRole::Main, 1_000),
+        (AgentRole::Executor, 1_300),
+        (AgentRole::Reviewer, 1_500),
+        (AgentRole::Debugger, 1_300),
+    ];
 
     fn all() -> Vec<(&'static str, &'static str)> {
         let mut all = vec![("runtime", RUNTIME), ("work", WORK), ("permissions", PERMISSIONS)];
@@ -65,20 +69,36 @@ mod tests {
                 text.push_str(WORK);
             }
             text.push_str(role(name).unwrap());
-            let rules = text.lines().filter(|line| line.starts_with('-') || line.starts_with(|c: char| c.is_ascii_digit())).count();
+            let rules = text
+                .lines()
+                .filter(|line| line.starts_with('-') || line.starts_with(|c: char| c.is_ascii_digit()))
+                .count();
             assert!(rules <= 25, "{name:?} has {rules}");
         }
     }
 
     #[test]
     fn prompts_do_not_shout_praise_or_date() {
-        let banned = ["MUST", "NEVER", "ALWAYS", "CRITICAL", "IMPORTANT", "only way", "as many as possible", "world-class",
-            "expert", "step by step", "please"];
+        let banned = [
+            "MUST",
+            "NEVER",
+            "ALWAYS",
+            "CRITICAL",
+            "IMPORTANT",
+            "only way",
+            "as many as possible",
+            "world-class",
+            "expert",
+            "step by step",
+            "please",
+        ];
         for (name, text) in all() {
             for word in banned {
                 assert!(!text.contains(word), "{name}: {word}");
             }
-            let shouted = text.split(|c: char| !c.is_alphabetic()).find(|word| word.len() >= 3 && word.chars().all(char::is_uppercase));
+            let shouted = text
+                .split(|c: char| !c.is_alphabetic())
+                .find(|word| word.len() >= 3 && word.chars().all(char::is_uppercase));
             assert_eq!(shouted, None, "{name}");
             assert!(!text.contains("/home") && !text.contains("202"), "{name} holds something that changes");
         }

@@ -57,7 +57,12 @@ pub fn request(context: &AssembledContext, input: RequestInput<'_>) -> (ModelReq
     let transcript_tokens: u32 = input.transcript.iter().map(estimate_message).fold(0, u32::saturating_add);
     let identity = format!(
         "{}\n{:?}\n{:?}\n{}\n{}\n{max_output_tokens}\n{:?}",
-        context.base.hash, input.from_message, input.through_message, input.volatile, request.model, input.effort
+        context.base.hash,
+        input.from_message,
+        input.through_message,
+        input.volatile,
+        request.model,
+        input.effort
     );
     let assembled = ContextAssembled {
         request_id: input.request_id,
@@ -134,7 +139,9 @@ fn cache_marks(messages: &[Message], head: &[Message]) -> Vec<CacheMark> {
     let flat: Vec<CacheMark> = messages
         .iter()
         .enumerate()
-        .flat_map(|(message, content)| (0..content.content.len()).map(move |block| CacheMark { message, block }))
+        .flat_map(|(message, content)| {
+            (0..content.content.len()).map(move |block| CacheMark { message, block })
+        })
         .collect();
     let head_blocks: usize = head.iter().map(|message| message.content.len()).sum();
     let mut places: Vec<usize> = Vec::new();

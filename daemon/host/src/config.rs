@@ -45,7 +45,11 @@ const KEYS: [&str; 6] = ["providers", "models", "limits", "tui", "experiments", 
 
 impl Config {
     /// Reads all layers. `config.invalid` names the file that is broken: the caller goes on with the last good one.
-    pub fn load(paths: &AirPaths, project: Option<&Project>, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+    pub fn load(
+        paths: &AirPaths,
+        project: Option<&Project>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
         let mut config = Self::built_in();
         let user = paths.config_file();
         if let Some(layer) = read_layer(&user)? {
@@ -89,7 +93,8 @@ impl Config {
         }
         // A repository must not send code or keys elsewhere.
         if layer.remove("providers").is_some() {
-            self.warnings.push(format!("{shown}: `providers` is ignored; it belongs into ~/.air/config.yaml"));
+            self.warnings
+                .push(format!("{shown}: `providers` is ignored; it belongs into ~/.air/config.yaml"));
         }
         self.merge(layer, &ConfigSource::File(shown));
         Ok(())
@@ -101,7 +106,8 @@ impl Config {
             let layer = Map::from_iter([("models".to_owned(), json!({ "default": model }))]);
             self.merge(layer, &ConfigSource::Environment("AIR_MODEL".into()));
         }
-        for (name, key) in [("AIR_MAX_WORKERS", "max_workers"), ("AIR_MAX_COST", "max_cost_usd_per_session")] {
+        for (name, key) in [("AIR_MAX_WORKERS", "max_workers"), ("AIR_MAX_COST", "max_cost_usd_per_session")]
+        {
             let Some(text) = set(name) else { continue };
             match text.parse::<f64>() {
                 Ok(number) if number >= 0.0 && number.is_finite() => {

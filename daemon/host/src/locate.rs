@@ -20,7 +20,8 @@ pub fn locate_root(path: &Path, home: Option<&Path>) -> Result<PathBuf> {
     let root = marked(".air").or_else(|| marked(".git")).unwrap_or(&start);
     if refused(root) {
         let message = format!("{} is not taken as a project: it holds far more than one", root.display());
-        return Err(AirError::new(codes::PROJECT_ROOT_REFUSED, message).hint("air -C DIR init, with the folder of a project"));
+        return Err(AirError::new(codes::PROJECT_ROOT_REFUSED, message)
+            .hint("air -C DIR init, with the folder of a project"));
     }
     Ok(root.to_owned())
 }

@@ -38,7 +38,8 @@ impl AirPaths {
         for path in [&home, &socket] {
             if !path.is_absolute() {
                 let message = format!("{} is not an absolute path", path.display());
-                return Err(AirError::new(codes::CONFIG_INVALID, message).hint("AIR_HOME and AIR_SOCKET must be absolute"));
+                return Err(AirError::new(codes::CONFIG_INVALID, message)
+                    .hint("AIR_HOME and AIR_SOCKET must be absolute"));
             }
         }
         Ok(Self { home: resolve_existing(&home), socket })
@@ -111,8 +112,10 @@ impl AirPaths {
         use std::os::unix::ffi::OsStrExt as _;
         let length = self.socket.as_os_str().as_bytes().len();
         if length > SOCKET_PATH_MAX {
-            let message =
-                format!("the socket path has {length} bytes, {SOCKET_PATH_MAX} is the limit: {}", self.socket.display());
+            let message = format!(
+                "the socket path has {length} bytes, {SOCKET_PATH_MAX} is the limit: {}",
+                self.socket.display()
+            );
             return Err(AirError::new(codes::SOCKET_PATH_TOO_LONG, message)
                 .hint("export AIR_SOCKET=/run/user/$UID/air.sock, or a shorter AIR_HOME"));
         }
@@ -122,7 +125,8 @@ impl AirPaths {
     /// Makes the folders that the daemon needs, readable by the user alone.
     pub fn create(&self) -> Result<()> {
         use std::os::unix::fs::DirBuilderExt as _;
-        let dirs = [self.home.clone(), self.run_dir(), self.logs_dir(), self.cache_dir(), self.projects_dir()];
+        let dirs =
+            [self.home.clone(), self.run_dir(), self.logs_dir(), self.cache_dir(), self.projects_dir()];
         for dir in dirs {
             std::fs::DirBuilder::new()
                 .recursive(true)
@@ -150,7 +154,8 @@ mod tests {
     use super::*;
 
     fn socket(vars: &[(&str, &str)]) -> Option<String> {
-        let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        let env =
+            |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         socket_path(&env).map(|path| path.display().to_string())
     }
 

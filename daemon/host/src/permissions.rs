@@ -33,7 +33,8 @@ fn read(path: &Path) -> Result<Value> {
     match read_to_string(path)? {
         None => Ok(Value::Null),
         Some(text) if text.trim().is_empty() => Ok(Value::Null),
-        Some(text) => serde_saphyr::from_str(&text)
-            .map_err(|error| AirError::new(codes::PERMISSIONS_INVALID, format!("{}: {error}", path.display()))),
+        Some(text) => serde_saphyr::from_str(&text).map_err(|error| {
+            AirError::new(codes::PERMISSIONS_INVALID, format!("{}: {error}", path.display()))
+        }),
     }
 }

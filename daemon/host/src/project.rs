@@ -38,7 +38,12 @@ struct Registration {
 const GITIGNORE: &str = "# The private state of AirCoding on this machine.\nlocal\n";
 
 /// Opens the project that `path` lies in; makes what is missing of `.air/`.
-pub fn open_project(paths: &AirPaths, path: &Path, home: Option<&Path>, mint: impl FnOnce() -> ProjectId) -> Result<Project> {
+pub fn open_project(
+    paths: &AirPaths,
+    path: &Path,
+    home: Option<&Path>,
+    mint: impl FnOnce() -> ProjectId,
+) -> Result<Project> {
     let root = locate_root(path, home)?;
     open_root(paths, root, mint)
 }
@@ -81,7 +86,8 @@ fn open_root(paths: &AirPaths, root: PathBuf, mint: impl FnOnce() -> ProjectId) 
         Some(file) => file,
         None => {
             let file = new_project_file(&root);
-            let text = serde_json::to_string_pretty(&file).map_err(|error| AirError::internal(error.to_string()))?;
+            let text =
+                serde_json::to_string_pretty(&file).map_err(|error| AirError::internal(error.to_string()))?;
             write_atomic(&shared, format!("{text}\n").as_bytes(), 0o644)?;
             created.push(".air/shared/project.json".to_owned());
             file
@@ -97,7 +103,8 @@ fn open_root(paths: &AirPaths, root: PathBuf, mint: impl FnOnce() -> ProjectId) 
 }
 
 fn new_project_file(root: &Path) -> ProjectFile {
-    let name = root.file_name().map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name =
+        root.file_name().map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned());
     ProjectFile { name, format: PROJECT_FORMAT, profile: ProjectProfile::default(), verify: None }
 }
 
@@ -108,7 +115,8 @@ fn read_project_file(path: &Path) -> Result<Option<ProjectFile>> {
             .hint("air init --force keeps the broken file beside a new one")
     })?;
     if file.format > PROJECT_FORMAT {
-        let message = format!("{} has format {}, this build knows {PROJECT_FORMAT}", path.display(), file.format);
+        let message =
+            format!("{} has format {}, this build knows {PROJECT_FORMAT}", path.display(), file.format);
         return Err(AirError::new(codes::PROJECT_INVALID, message).hint("update air; nothing was touched"));
     }
     Ok(Some(file))
@@ -140,7 +148,9 @@ pub fn list_projects(paths: &AirPaths) -> Result<Vec<(ProjectId, PathBuf)>> {
     };
     let mut found = Vec::new();
     for entry in entries.flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<ProjectId>().ok()) else { continue };
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<ProjectId>().ok()) else {
+            continue;
+        };
         if let Some(known) = registration(&entry.path())? {
             found.push((id, known.root));
         }
@@ -167,7 +177,8 @@ fn registration(dir: &Path) -> Result<Option<Registration>> {
 }
 
 fn register(dir: &Path, registration: &Registration) -> Result<()> {
-    let text = serde_json::to_string_pretty(registration).map_err(|error| AirError::internal(error.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(registration).map_err(|error| AirError::internal(error.to_string()))?;
     write_atomic(&dir.join("registration.json"), text.as_bytes(), 0o600)
 }
 
@@ -186,8 +197,11 @@ fn link(link: &Path, target: &Path) -> Result<()> {
         return Ok(());
     }
     if link.symlink_metadata().is_ok_and(|meta| !meta.file_type().is_symlink()) {
-        let message = format!("{} is not a link, and holds something that is not of AirCoding", link.display());
-        return Err(AirError::new(codes::PROJECT_INVALID, message).hint(format!("move {} away", link.display())));
+        let message =
+            format!("{} is not a link, and holds something that is not of AirCoding", link.display());
+        return Err(
+            AirError::new(codes::PROJECT_INVALID, message).hint(format!("move {} away", link.display()))
+        );
     }
     let beside = link.with_file_name(format!(".local.{}", std::process::id()));
     std::os::unix::fs::symlink(target, &beside).map_err(|error| AirError::io(beside.display(), &error))?;
@@ -235,7 +249,11 @@ mod tests {
         let again = fixture.open(&fixture.base.join("a")).unwrap();
         assert_eq!((again.id, again.created.len()), (first.id, 0));
 
-        std::process::Command::new("cp").args(["-a", "a", "copy"]).current_dir(&fixture.base).status().unwrap();
+        std::process::Command::new("cp")
+            .args(["-a", "a", "copy"])
+            .current_dir(&fixture.base)
+            .status()
+            .unwrap();
         assert_ne!(fixture.open(&fixture.base.join("copy")).unwrap().id, first.id);
 
         std::fs::rename(fixture.base.join("a"), fixture.base.join("moved")).unwrap();

@@ -64,14 +64,24 @@ fn markdown_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn read(scope: RuleScope, name: String, path: PathBuf, rules: &mut Vec<RuleFile>, warnings: &mut Vec<String>) {
+fn read(
+    scope: RuleScope,
+    name: String,
+    path: PathBuf,
+    rules: &mut Vec<RuleFile>,
+    warnings: &mut Vec<String>,
+) {
     match path.metadata() {
         Ok(meta) if meta.is_file() && meta.len() <= MAX_BYTES => match std::fs::read_to_string(&path) {
             Ok(text) => rules.push(RuleFile { scope, name, path, text }),
             Err(error) => warnings.push(format!("{}: {error}; it is not used", path.display())),
         },
         Ok(meta) if meta.is_file() => {
-            warnings.push(format!("{}: {} bytes are too many for rules; it is not used", path.display(), meta.len()));
+            warnings.push(format!(
+                "{}: {} bytes are too many for rules; it is not used",
+                path.display(),
+                meta.len()
+            ));
         }
         _ => {}
     }

@@ -57,7 +57,12 @@ impl Tasks {
     }
 
     /// Runs a future as a named task. Its handle gives `None` when it was ended before its own end.
-    pub fn spawn<F>(&self, name: &'static str, on_cancel: OnCancel, future: F) -> JoinHandle<Option<F::Output>>
+    pub fn spawn<F>(
+        &self,
+        name: &'static str,
+        on_cancel: OnCancel,
+        future: F,
+    ) -> JoinHandle<Option<F::Output>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,

@@ -232,7 +232,7 @@ impl<'a> Streaming<'a> {
     }
 
     async fn run(&mut self) -> Result<(), ProviderError> {
-        let mut stream = self.deps.gateway.complete(self.request.clone());
+        let mut stream = self.deps.gateway.complete(self.request);
         loop {
             let next = match self.show.since {
                 None => stream.next().await,

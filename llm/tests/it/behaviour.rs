@@ -58,7 +58,7 @@ fn dropping_the_stream_closes_the_connection() {
     pieces.push(sse("x").split_inclusive("\n\n").take(3).collect::<String>().into_bytes());
     let server = Server::start(vec![Reply { pieces, after: After::Stall }]);
     run(async {
-        let mut events = manager(&server.url).complete(hello());
+        let mut events = manager(&server.url).complete(&hello());
         while !matches!(events.next().await.unwrap(), ProviderStreamEvent::TextDelta { .. }) {}
         drop(events);
         // The connection is a task of this runtime; it has to run once to see that nobody reads it.
@@ -72,7 +72,7 @@ fn connections_are_reused() {
     let manager = manager(&server.url);
     run(async {
         for _ in 0..3 {
-            let mut events = manager.complete(hello());
+            let mut events = manager.complete(&hello());
             // As a caller does that knows the end when it sees it.
             while !matches!(events.next().await.unwrap(), ProviderStreamEvent::Stop { .. }) {}
         }

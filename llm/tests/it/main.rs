@@ -82,5 +82,5 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn complete(manager: &ProviderManager, request: ModelRequest) -> Vec<ProviderStreamEvent> {
-    run(manager.complete(request).collect())
+    run(manager.complete(&request).collect())
 }

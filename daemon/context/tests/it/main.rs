@@ -38,7 +38,12 @@ impl Fixture {
         let store = Store::open(dir.path(), project, Clock::system(), ids.clone()).await.unwrap();
         let session = SessionId::from_uuid(ids.next());
         let n = store.next_ref(RefKind::Session);
-        let created = SessionCreated { session_id: session, n, settings: SessionSettings::default(), forked_from: None };
+        let created = SessionCreated {
+            session_id: session,
+            n,
+            settings: SessionSettings::default(),
+            forked_from: None,
+        };
         store.ingest(vec![NewEvent::new(session, EventSource::daemon(), created)]).await.unwrap();
         let assembler = ContextAssembler::new(store.clone(), Arc::new(move || rules.clone()));
         Self { _dir: dir, store, ids, session, assembler }
@@ -67,11 +72,26 @@ impl Fixture {
         (turn_id, message_id.0)
     }
 
-    fn message(&self, turn_id: TurnId, task_id: Option<TaskId>, role: MessageRole, content: Vec<ContentBlock>) -> (MessageId, NewEvent) {
+    fn message(
+        &self,
+        turn_id: TurnId,
+        task_id: Option<TaskId>,
+        role: MessageRole,
+        content: Vec<ContentBlock>,
+    ) -> (MessageId, NewEvent) {
         let message_id = MessageId::from_uuid(self.ids.next());
         let content = Stored::Inline { value: content };
         let session_id = self.session;
-        let body = MessageAppended { message_id, session_id, turn_id, task_id, agent_id: None, request_id: None, role, content };
+        let body = MessageAppended {
+            message_id,
+            session_id,
+            turn_id,
+            task_id,
+            agent_id: None,
+            request_id: None,
+            role,
+            content,
+        };
         (message_id, NewEvent::new(self.session, EventSource::daemon(), body))
     }
 }
@@ -112,7 +132,10 @@ fn task(turn_id: TurnId, ids: &IdSource) -> TaskSpec {
         user_text: "the percentiles are too high, please fix".into(),
         part: None,
         acceptance_criteria: vec![
-            Criterion { text: "median({1, 2, 3, 4}) is 2.5".into(), check: Some("ctest -R percentile".into()) },
+            Criterion {
+                text: "median({1, 2, 3, 4}) is 2.5".into(),
+                check: Some("ctest -R percentile".into()),
+            },
             Criterion { text: "no public header changes".into(), check: None },
         ],
         scope: air_contracts::task::TaskScope { write: vec!["src/**".into()], deny: vec![] },
@@ -124,7 +147,13 @@ fn task(turn_id: TurnId, ids: &IdSource) -> TaskSpec {
     }
 }
 
-async fn worker(fixture: &Fixture, role: AgentRole, turn_id: TurnId, failure: Option<&str>, extra: Option<&str>) -> AssembledContext {
+async fn worker(
+    fixture: &Fixture,
+    role: AgentRole,
+    turn_id: TurnId,
+    failure: Option<&str>,
+    extra: Option<&str>,
+) -> AssembledContext {
     let task = task(turn_id, &fixture.ids);
     let checks = [ProjectCheck {
         name: "test".into(),
@@ -183,7 +212,10 @@ async fn an_executor_is_given_its_task() {
     let fixture = Fixture::new(vec![rule("AGENTS.md", "Use ninja.\n")]).await;
     fixture.turn("first tell me what this is").await;
     let (turn, _) = fixture.turn("the percentiles are too high, please fix").await;
-    insta::assert_snapshot!("executor", shown(&worker(&fixture, AgentRole::Executor, turn, None, None).await));
+    insta::assert_snapshot!(
+        "executor",
+        shown(&worker(&fixture, AgentRole::Executor, turn, None, None).await)
+    );
 }
 
 #[tokio::test]
@@ -191,9 +223,15 @@ async fn a_debugger_and_a_reviewer_are_given_what_they_judge() {
     let fixture = Fixture::new(vec![]).await;
     let (turn, _) = fixture.turn("please fix").await;
     let failure = Some("check test failed twice in the same way");
-    insta::assert_snapshot!("debugger", shown(&worker(&fixture, AgentRole::Debugger, turn, failure, None).await));
+    insta::assert_snapshot!(
+        "debugger",
+        shown(&worker(&fixture, AgentRole::Debugger, turn, failure, None).await)
+    );
     let extra = Some("diff --git a/src/a.cpp b/src/a.cpp");
-    insta::assert_snapshot!("reviewer", shown(&worker(&fixture, AgentRole::Reviewer, turn, None, extra).await));
+    insta::assert_snapshot!(
+        "reviewer",
+        shown(&worker(&fixture, AgentRole::Reviewer, turn, None, extra).await)
+    );
 }
 
 #[tokio::test]
@@ -213,8 +251,13 @@ async fn the_main_agent_is_given_rules_but_no_task() {
 }
 
 async fn main_request(fixture: &Fixture, turn: TurnId, volatile: &str) -> ModelRequest {
-    let input =
-        MainInput { session_id: fixture.session, turn_id: turn, tools: tools(), matrix: &matrix(), project_facts: "facts".into() };
+    let input = MainInput {
+        session_id: fixture.session,
+        turn_id: turn,
+        tools: tools(),
+        matrix: &matrix(),
+        project_facts: "facts".into(),
+    };
     let context = fixture.assembler.assemble_main(input).await.unwrap();
     let rows = fixture.store.messages(fixture.session, None).await.unwrap();
     let transcript = fixture.assembler.resolve_results(&rows, &context.tools).await.unwrap();
@@ -235,7 +278,8 @@ async fn main_request(fixture: &Fixture, turn: TurnId, volatile: &str) -> ModelR
         effort: None,
     };
     let (request, assembled) = request(&context, input);
-    let base = fixture.store.artifact_event(&context.base, Some(fixture.session), None, EventSource::daemon());
+    let base =
+        fixture.store.artifact_event(&context.base, Some(fixture.session), None, EventSource::daemon());
     let event = NewEvent::new(fixture.session, EventSource::daemon(), assembled);
     fixture.store.ingest(vec![base, event]).await.unwrap();
     request

@@ -89,9 +89,9 @@ impl ModelGateway for Script {
         Ok(ModelAssignment { matrix: matrix(), reason: "test".into() })
     }
 
-    fn complete(&self, request: ModelRequest) -> BoxStream<'static, ProviderStreamEvent> {
+    fn complete(&self, request: &ModelRequest) -> BoxStream<'static, ProviderStreamEvent> {
         let reply = self.replies.lock().unwrap().get_mut(&request.role).and_then(VecDeque::pop_front);
-        self.requests.lock().unwrap().push(request);
+        self.requests.lock().unwrap().push(request.clone());
         let over = || Reply::Fail(AirError::new(codes::PROVIDER_INVALID_REQUEST, "the script is over"));
         let events = match reply.unwrap_or_else(over) {
             Reply::Hang => return stream::pending().boxed(),

@@ -12,6 +12,7 @@ mod copy;
 mod environment;
 mod expand;
 mod find;
+mod flow;
 mod git;
 mod interpreter;
 mod outcome;
@@ -53,7 +54,7 @@ pub struct CommandAnalysis {
     /// The decision of the default policy.
     pub decision: Decision,
     pub effects: Vec<Effect>,
-    /// Why it is not silently allowed, one sentence each, in the order of the command.
+    /// Why it is not silently allowed, one sentence each; the one that decides comes first.
     pub reasons: Vec<String>,
     /// The names of the commands found, in order.
     pub commands: Vec<String>,

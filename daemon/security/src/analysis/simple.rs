@@ -30,17 +30,17 @@ impl Walker<'_> {
             self.stdin = stdin;
             return;
         }
-        let env: Vec<(String, Arg)> = simple
-            .assigns
-            .iter()
-            .map(|assign| {
-                let value = assign.values.first().map(|word| self.expand_one(word)).unwrap_or_default();
-                if assign.subscript.is_some() || assign.array {
-                    self.out.unknown("an element of an array in the environment of a command");
-                }
-                (assign.name.clone(), value)
-            })
-            .collect();
+        let mut env: Vec<(String, Arg)> = Vec::with_capacity(simple.assigns.len());
+        for assign in &simple.assigns {
+            if assign.subscript.is_some() || assign.array {
+                self.out.unknown("an array in the environment of a command");
+            }
+            if let Some(subscript) = &assign.subscript {
+                self.arithmetic(subscript);
+            }
+            let mut values: Vec<Arg> = assign.values.iter().map(|word| self.expand_one(word)).collect();
+            env.push((assign.name.clone(), if values.is_empty() { Arg::default() } else { values.swap_remove(0) }));
+        }
         if simple.declares.is_empty() {
             self.run(&Call { args: &args, env: &env, programs_only: false });
         } else {

@@ -2,6 +2,7 @@
 
 mod classify;
 mod credential;
+mod names;
 mod rebuildable;
 mod resolve;
 

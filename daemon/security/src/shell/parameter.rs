@@ -28,6 +28,13 @@ impl Lower<'_> {
         if !text.starts_with("${") || !text.ends_with('}') {
             self.refuse(span.start.offset(), "an expansion that ends elsewhere");
         }
+        let looks_up = matches!(
+            parameter.bourne(),
+            Some(Bourne::Indirect { .. } | Bourne::Indices { .. } | Bourne::PrefixMatch { .. })
+        );
+        if text.starts_with("${!") && !looks_up {
+            self.refuse(span.start.offset(), "an indirect expansion in an unusual form");
+        }
         let operand = Quoting { operand: true, ..quoting };
         let ParameterExpansionSyntax::Bourne(bourne) = &parameter.syntax else {
             self.refuse(span.start.offset(), "an expansion of another shell");
@@ -87,7 +94,13 @@ impl Lower<'_> {
         {
             inner.ariths.push(self.subscript(subscript));
         }
-        reference.name.as_str().to_owned()
+        let name = reference.name.as_str();
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let special = matches!(name, "@" | "*" | "#" | "?" | "-" | "$" | "!");
+        if !(plain || special) || self.slice(reference.name_span) != name {
+            self.refuse(reference.span.start.offset(), "an expansion of an unusual name");
+        }
+        name.to_owned()
     }
 
     /// Every word inside an operator and its operand; one without a tree is refused.

@@ -88,7 +88,9 @@ impl Lower<'_> {
         let Some(span) = redirect.fd_var_span else { return };
         let (start, end) = (span.start.offset(), span.end.offset());
         let bytes = self.source.as_bytes();
-        let braced = start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(end) == Some(&b'}');
+        let named = self.slice(span).bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let braced =
+            named && start > 0 && bytes.get(start - 1) == Some(&b'{') && bytes.get(end) == Some(&b'}');
         if !braced {
             self.refuse(start, "a redirect in an unusual form");
             return;
