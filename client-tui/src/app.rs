@@ -13,6 +13,7 @@ mod link;
 mod lists;
 mod model;
 mod overlay;
+mod pace;
 mod row;
 mod run;
 mod signals;

@@ -2,6 +2,7 @@
 
 use air_contracts::ids::ShortRef;
 use air_contracts::projection::{AgentView, ApprovalView, TaskView, ToolRunView};
+use air_contracts::task::AgentRole;
 
 use super::overlay::Overlay;
 use super::state::App;
@@ -17,6 +18,13 @@ pub fn workers(app: &App) -> Vec<&AgentView> {
         app.model.agents.values().partition(|agent| agent.state == "running");
     all.extend(ended.into_iter().rev());
     all
+}
+
+/// Agents that do something now. The main agent lives on between turns.
+pub fn active(app: &App) -> Vec<&AgentView> {
+    let turn = app.model.running_turn().is_some();
+    let does = |agent: &&AgentView| agent.state == "running" && (turn || agent.role != AgentRole::Main);
+    app.model.agents.values().filter(does).collect()
 }
 
 /// Open questions, the oldest first.
@@ -40,8 +48,7 @@ pub enum Target {
 /// What the sidebar lists, from the top.
 pub fn sidebar(app: &App) -> Vec<Target> {
     let tasks = tasks(app).into_iter().map(|task| Target::Task(task.short));
-    let running = workers(app).into_iter().filter(|agent| agent.state == "running");
-    let workers = running.map(|agent| Target::Worker(agent.short));
+    let workers = active(app).into_iter().map(|agent| Target::Worker(agent.short));
     let questions = questions(app).into_iter().map(|one| Target::Question(one.short));
     tasks.chain(workers).chain(questions).collect()
 }

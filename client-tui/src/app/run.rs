@@ -12,6 +12,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 
 use super::event::{Connected, Effect, Event};
+use super::pace::Pace;
 use super::signals::{Caught, Signals};
 use super::state::{App, Start};
 use super::terminal::guard::{self, Guard};
@@ -26,8 +27,6 @@ use crate::rpc::{Notification, Notifications, ProjectionClient};
 use crate::text::amounts;
 use crate::text::style::Pen;
 
-/// Between two frames: at most 10 a second.
-const FRAME: Duration = Duration::from_millis(100);
 /// Notifications that are taken in before the next look at the keys.
 const BATCH: usize = 256;
 /// How long a stop may take to come.
@@ -66,7 +65,7 @@ pub(super) async fn run(options: AttachOptions) -> Result<()> {
         pending: FuturesUnordered::new(),
         effects: VecDeque::new(),
         attempt: 0,
-        drawn: None,
+        pace: Pace::new(Instant::now()),
         stopped: None,
         last_call: None,
         done: false,
@@ -121,7 +120,7 @@ struct Running {
     effects: VecDeque<Effect>,
     /// Counts connections, so that an old one changes nothing.
     attempt: u64,
-    drawn: Option<Instant>,
+    pace: Pace,
     /// Stopped by ^Z until it is told to go on; where nothing can stop it, until then.
     stopped: Option<Instant>,
     last_call: Option<super::event::Call>,
@@ -138,20 +137,16 @@ impl Running {
             let woke = self.wait().await;
             self.take(woke)?;
             self.act()?;
-            if !self.done && self.app.dirty && self.stopped.is_none() && self.next_frame() <= Instant::now() {
+            if !self.done && self.app.dirty && self.stopped.is_none() && self.pace.next() <= Instant::now() {
                 self.draw()?;
             }
         }
         Ok(())
     }
 
-    fn next_frame(&self) -> Instant {
-        self.drawn.map_or_else(Instant::now, |drawn| drawn + FRAME)
-    }
-
     /// The next time at which something is to be done.
     fn wake(&self) -> Option<Instant> {
-        let frame = (self.app.dirty && self.stopped.is_none()).then(|| self.next_frame());
+        let frame = (self.app.dirty && self.stopped.is_none()).then(|| self.pace.next());
         let timer =
             self.app.wake().map(|at| Instant::now() + Duration::from_millis(at.millis_since(amounts::now())));
         [frame, timer, self.escape, self.stopped].into_iter().flatten().min()
@@ -348,7 +343,7 @@ impl Running {
 
     fn draw(&mut self) -> Result<()> {
         self.app.dirty = false;
-        self.drawn = Some(Instant::now());
+        self.pace.drawn(Instant::now());
         let app = &self.app;
         match self.screen.draw(|frame| views::draw(frame, app)) {
             Ok(()) => Ok(()),

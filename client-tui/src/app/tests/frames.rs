@@ -78,6 +78,28 @@ fn overlays_fill_the_screen_but_for_title_input_and_hud() {
 }
 
 #[test]
+fn a_question_is_never_cut() {
+    let mut value = fixture::busy();
+    let covers = "curl to example.org:443 and to every host that it leads on to; new files inside the project, and none elsewhere";
+    value["approvals"][0]["subject"]["scopes"][1]["covers"] = json!(covers);
+    let mut bench = Bench::with(SIZE, fixture::snapshot(value));
+    bench.keys("\x18a");
+    assert!(bench.frame().contains("none elsewhere"), "{}", bench.frame());
+    bench.later(400);
+    // On a small screen all of it can be scrolled to, and the letters are there at once.
+    bench.resize((40, 12));
+    let mut seen = bench.frame();
+    assert!(seen.contains("y s p n w v"), "{seen}");
+    for _ in 0..6 {
+        bench.keys("\x1b[6~");
+        seen.push_str(&bench.frame());
+    }
+    for part in ["project, and none", "deny", "everything"] {
+        assert!(seen.contains(part), "{part} in {seen}");
+    }
+}
+
+#[test]
 fn a_run_shows_its_command_and_its_output() {
     let mut bench = busy(SIZE);
     bench.keys("\x18rjjj\r");

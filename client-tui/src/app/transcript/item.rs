@@ -12,7 +12,7 @@ use crate::app::row::{Row, plain, spread, wrap};
 use crate::text::escape::{visible_block, visible_line};
 use crate::text::outcome::proof;
 use crate::text::style::{Mark, Role};
-use crate::text::{amounts, question, words};
+use crate::text::{amounts, words};
 
 /// Prose is never wider.
 const PROSE: usize = 100;
@@ -21,7 +21,6 @@ const PROSE: usize = 100;
 pub(super) fn is_moving(item: &ItemView) -> bool {
     match &item.body {
         ItemBody::ToolRun { run } => run.status.is_none(),
-        ItemBody::Approval { approval } => approval.state == ApprovalState::Open,
         _ => false,
     }
 }
@@ -37,6 +36,8 @@ pub(super) fn rows(item: &ItemView, open: bool, at: Setting<'_>) -> Vec<Row> {
             rows
         }
         ItemBody::ToolRun { run } => run::rows(run, open, at),
+        // An open one stands under the conversation.
+        ItemBody::Approval { approval } if approval.state == ApprovalState::Open => Vec::new(),
         ItemBody::Approval { approval } => self::question(approval, at),
         ItemBody::Evidence { evidence } => vec![self::evidence(evidence, at)],
         ItemBody::TurnEnded { status, answer } => {
@@ -156,18 +157,14 @@ fn thought(text: &str, open: bool, at: Setting<'_>) -> Vec<Row> {
 
 fn question(approval: &ApprovalView, at: Setting<'_>) -> Vec<Row> {
     let short = approval.short.to_string();
-    let (mark, text, right) = match (&approval.answer, approval.state) {
-        (Some(answer), _) => {
+    let (mark, text, right) = match &approval.answer {
+        Some(answer) => {
             let said = words::answer(answer);
             let mark = if said == "denied" { Mark::Failed } else { Mark::Done };
             let waited = amounts::clock(answer.at.millis_since(approval.asked_at));
             (mark, format!("{said}, by {}", visible_line(&answer.by)), waited)
         }
-        (None, ApprovalState::Open) => {
-            let waited = amounts::clock(at.now.millis_since(approval.asked_at));
-            (Mark::Waiting, question::one_line(approval), waited)
-        }
-        (None, _) => (Mark::Cancelled, "withdrawn".to_owned(), String::new()),
+        None => (Mark::Cancelled, "withdrawn".to_owned(), String::new()),
     };
     let left = vec![Span::raw(" "), at.theme.mark(mark), Span::raw(format!(" {short:<3} {text}"))];
     vec![row(left, at.theme.span(Role::Dim, right), at)]

@@ -45,7 +45,8 @@ pub(super) fn connected(app: &mut App, connected: Connected, out: &mut Vec<Effec
     if !was_there {
         out.push(Effect::Call(Call::UiGet { key: history::KEY }));
     }
-    app.dirty = true;
+    // The next frame is that of the snapshot.
+    app.dirty |= was_there;
 }
 
 pub(super) fn connect_failed(app: &mut App, error: AirError, out: &mut Vec<Effect>) {

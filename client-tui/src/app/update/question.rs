@@ -56,8 +56,8 @@ enum Next {
 
 fn scrolled(pane: &mut QuestionPane, key: Key) {
     match key.code {
-        KeyCode::PageDown | KeyCode::Char(' ') => pane.top = (pane.top + 10).min(10_000),
-        KeyCode::PageUp => pane.top = pane.top.saturating_sub(10),
+        KeyCode::PageDown | KeyCode::Char(' ') => pane.top = (pane.top + 4).min(10_000),
+        KeyCode::PageUp => pane.top = pane.top.saturating_sub(4),
         _ => {}
     }
 }

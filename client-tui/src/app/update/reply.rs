@@ -15,7 +15,8 @@ use crate::plain::is_lost;
 use crate::text::style::Role;
 
 pub(super) fn answered(app: &mut App, reply: Reply, out: &mut Vec<Effect>) {
-    app.dirty = true;
+    // Answers that show nothing cost no frame.
+    app.dirty |= !matches!(reply, Reply::Subscribed | Reply::Done | Reply::Ui { .. });
     match reply {
         Reply::Snapshot(snapshot) => self::snapshot(app, snapshot, out),
         Reply::NoSession => no_session(app, out),
@@ -137,6 +138,7 @@ fn draft(app: &mut App, text: &str) {
     text.clone_into(&mut app.draft.saved);
     if app.editor.is_empty() && !text.is_empty() {
         app.editor.set(text);
+        app.dirty = true;
     } else {
         app.draft.due = Some(app.now);
     }

@@ -10,9 +10,9 @@ use ratatui::text::{Line, Span};
 
 use super::boxed::{Boxed, Inside, inner_height, inner_width};
 use super::input::cursor;
-use crate::app::editor::Editor;
+use crate::app::editor::{Editor, EditorRow};
 use crate::app::overlay::QuestionPane;
-use crate::app::row::{plain, wrap};
+use crate::app::row::{plain, width_of, wrap};
 use crate::app::state::App;
 use crate::text::escape::{visible_block, visible_line};
 use crate::text::question::{object, offered, sandboxed, whole, wish};
@@ -76,14 +76,23 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, pane: &QuestionPane, area: Rect) {
     } else {
         "no choice is marked until you move".to_owned()
     };
-    let height = inner_height(area);
-    let choices = choices(app, pane, approval);
-    let about = about(app, pane, approval, inner_width(area));
+    let (width, height) = (inner_width(area), inner_height(area));
+    let mut choices = choices(app, pane, approval, width);
+    let mut about = about(app, pane, approval, width);
+    if choices.len() + 2 > height && pane.typing.is_none() {
+        // A small screen scrolls all of it, and names the letters below.
+        about.push(Inside::Rule);
+        about.append(&mut choices);
+        let letters: Vec<String> = letters(approval).iter().map(char::to_string).collect();
+        boxed.keys = format!("{}  PgDn", letters.join(" "));
+    }
     // The choices are always there; what is above them scrolls.
-    let room = height.saturating_sub(choices.len() + 1).max(1);
+    let room = height.saturating_sub(if choices.is_empty() { 0 } else { choices.len() + 1 }).max(1);
     let top = pane.top.min(about.len().saturating_sub(room));
     boxed.rows.extend(about.into_iter().skip(top).take(room));
-    boxed.rule();
+    if !choices.is_empty() {
+        boxed.rule();
+    }
     let typing_row = boxed.rows.len() + choices.len();
     boxed.rows.extend(choices);
     boxed.draw(frame, app, area);
@@ -128,7 +137,7 @@ fn about(app: &App, pane: &QuestionPane, approval: &ApprovalView, width: usize) 
             if !effects.is_empty() {
                 rows.push(Inside::Rule);
                 rows.extend(
-                    effects.iter().enumerate().map(|(at, effect)| Inside::Row(self::effect(effect, at))),
+                    effects.iter().enumerate().flat_map(|(at, effect)| self::effect(effect, at, width)),
                 );
             }
             rows
@@ -153,7 +162,7 @@ fn asker(app: &App, approval: &ApprovalView) -> String {
     }
 }
 
-fn effect(effect: &Effect, at: usize) -> Line<'static> {
+fn effect(effect: &Effect, at: usize, width: usize) -> Vec<Inside> {
     let kind = match effect.kind {
         EffectKind::Read => "read",
         EffectKind::Write => "write",
@@ -168,32 +177,37 @@ fn effect(effect: &Effect, at: usize) -> Line<'static> {
         EffectKind::Unknown => "unknown",
     };
     let label = if at == 0 { "effects" } else { "" };
-    Line::from(format!("{label:<9}{kind:<9}{}", visible_line(&effect.target)))
+    hanging(vec![Span::raw(format!("{label:<9}{kind:<9}"))], &visible_line(&effect.target), width)
 }
 
-fn choices(app: &App, pane: &QuestionPane, approval: &ApprovalView) -> Vec<Inside> {
+/// Text behind a head, which goes on under itself: nothing that is asked is ever cut.
+fn hanging(head: Vec<Span<'static>>, text: &str, width: usize) -> Vec<Inside> {
+    let indent = width_of(&head);
+    let mut head = Some(head);
+    let lines = wrap(text, width.saturating_sub(indent).max(8));
+    let row = |line: String| {
+        let mut spans = head.take().unwrap_or_else(|| vec![Span::raw(" ".repeat(indent))]);
+        spans.push(Span::raw(line));
+        Inside::Row(Line::from(spans))
+    };
+    lines.into_iter().map(row).collect()
+}
+
+fn choices(app: &App, pane: &QuestionPane, approval: &ApprovalView, width: usize) -> Vec<Inside> {
     if app.observer {
         return Vec::new();
     }
     if let Some(editor) = &pane.typing {
-        let is_call = matches!(approval.subject, ApprovalSubject::ToolCall { .. });
-        let label = if is_call { "why  > " } else { "say  > " };
-        let rows = editor.rows(app.theme.ellipsis()).rows;
-        let row = |(at, row): (usize, &crate::app::editor::EditorRow)| {
-            let head = if at == 0 { label.to_owned() } else { " ".repeat(PROMPT) };
-            Inside::Row(Line::from(vec![app.theme.span(Role::Bold, head), Span::raw(row.text.clone())]))
-        };
-        return rows.iter().enumerate().map(row).collect();
+        return typing(app, editor, approval);
     }
     let mut at = 0;
-    let mut choice = |letter: char, text: String| {
-        let marked = pane.marked == Some(at);
-        at += 1;
+    let mut letter_span = |letter: char| {
         let mut span = app.theme.span(Role::Bold, letter.to_string());
-        if marked {
+        if pane.marked == Some(at) {
             span.style = span.style.add_modifier(Modifier::REVERSED);
         }
-        vec![span, Span::raw(format!("  {text}"))]
+        at += 1;
+        span
     };
     let mut rows = Vec::new();
     match &approval.subject {
@@ -203,25 +217,46 @@ fn choices(app: &App, pane: &QuestionPane, approval: &ApprovalView) -> Vec<Insid
                     GrantScope::Project if sandboxed(scopes) => "sandboxed: always here",
                     other => words::scope(other),
                 };
-                let text = format!("{name:<9}{}", covers(scopes, scope));
-                rows.push(Inside::Row(Line::from(choice(letter(scope), text))));
+                let head = vec![letter_span(letter(scope)), Span::raw(format!("  {name:<9}"))];
+                rows.extend(hanging(head, &covers(scopes, scope), width));
             }
-            let mut last = choice('n', "deny     ".to_owned());
-            last.extend(choice('w', "deny and say why     ".to_owned()));
-            last.extend(choice('v', "everything about it     ".to_owned()));
-            last.push(app.theme.span(Role::Dim, "Esc  later"));
-            rows.push(Inside::Row(Line::from(last)));
+            let mut last: Vec<Vec<Span<'static>>> =
+                [('n', "deny"), ('w', "deny and say why"), ('v', "everything about it")]
+                    .into_iter()
+                    .map(|(letter, text)| vec![letter_span(letter), Span::raw(format!("  {text}     "))])
+                    .collect();
+            last.push(vec![app.theme.span(Role::Dim, "Esc  later")]);
+            if width_of(&last.concat()) <= width {
+                last = vec![last.concat()];
+            }
+            rows.extend(last.into_iter().map(|spans| Inside::Row(Line::from(spans))));
         }
         ApprovalSubject::Question { options, .. } => {
             for (letter, option) in ('a'..='z').zip(options.iter().take(OPTIONS)) {
-                rows.push(Inside::Row(Line::from(choice(letter, visible_line(option)))));
+                rows.extend(hanging(
+                    vec![letter_span(letter), Span::raw("  ")],
+                    &visible_line(option),
+                    width,
+                ));
             }
             if letters(approval).contains(&OWN) {
-                rows.push(Inside::Row(Line::from(choice(OWN, "say something else".to_owned()))));
+                rows.push(Inside::Row(Line::from(vec![letter_span(OWN), Span::raw("  say something else")])));
             }
         }
     }
     rows
+}
+
+/// The reason, or the answer, that is being typed.
+fn typing(app: &App, editor: &Editor, approval: &ApprovalView) -> Vec<Inside> {
+    let is_call = matches!(approval.subject, ApprovalSubject::ToolCall { .. });
+    let label = if is_call { "why  > " } else { "say  > " };
+    let rows = editor.rows(app.theme.ellipsis()).rows;
+    let row = |(at, row): (usize, &EditorRow)| {
+        let head = if at == 0 { label.to_owned() } else { " ".repeat(PROMPT) };
+        Inside::Row(Line::from(vec![app.theme.span(Role::Bold, head), Span::raw(row.text.clone())]))
+    };
+    rows.iter().enumerate().map(row).collect()
 }
 
 fn covers(scopes: &[ScopeOffer], scope: GrantScope) -> String {

@@ -100,7 +100,7 @@ fn tasks(lister: &mut Lister<'_>) {
 
 fn agents(lister: &mut Lister<'_>) {
     let app = lister.app;
-    let agents: Vec<_> = lists::workers(app).into_iter().filter(|agent| agent.state == "running").collect();
+    let agents = lists::active(app);
     if agents.is_empty() {
         return;
     }

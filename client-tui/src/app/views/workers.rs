@@ -1,6 +1,7 @@
 //! Agents: what each does, for which task, with which model, how full its context is.
 
 use air_contracts::projection::AgentView;
+use air_contracts::task::AgentRole;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -55,6 +56,10 @@ fn row(app: &App, agent: &AgentView, marked: bool, width: usize) -> Row {
 
 /// What it does: waiting, a running tool, or its state.
 pub fn state(app: &App, agent: &AgentView) -> (Mark, String) {
+    // The main agent lives on between turns.
+    if agent.role == AgentRole::Main && agent.state == "running" && app.model.running_turn().is_none() {
+        return (Mark::Pending, "idle".to_owned());
+    }
     if agent.state != "running" {
         let mark = match agent.state.as_str() {
             "succeeded" => Mark::Done,
