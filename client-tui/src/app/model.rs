@@ -51,8 +51,6 @@ pub struct Touched {
     pub items: Vec<u64>,
     /// Questions that were not there before.
     pub asked: Vec<ShortRef>,
-    /// Whether a turn has ended.
-    pub ended: bool,
 }
 
 impl Model {
@@ -74,7 +72,7 @@ impl Model {
         self.live.clear();
         self.outputs.clear();
         let asked = self.approvals.keys().copied().filter(|one| !known.contains(one)).collect();
-        Touched { items: self.items.keys().copied().collect(), asked, ended: false }
+        Touched { items: self.items.keys().copied().collect(), asked }
     }
 
     fn tail(&mut self, items: Vec<ItemView>) {
@@ -124,9 +122,7 @@ impl Model {
         match change {
             ProjectionChange::Session { session } => self.session = Some(*session),
             ProjectionChange::Turn { turn } => {
-                let running = self.turns.get(&turn.short).is_none_or(|before| !before.status.is_ended());
-                if turn.status.is_ended() && running {
-                    touched.ended = true;
+                if turn.status.is_ended() {
                     self.live.retain(|live| live.turn != turn.id);
                 }
                 // How its message is shown depends on it.

@@ -31,11 +31,30 @@ fn every_case_holds() {
             "size" => size(id, &case["given"], &case["then"]),
             "input" => input(id, &case["given"], &case["then"]),
             "output" => output(id, &case["given"], &case["then"]),
-            "restore" => {}
+            "restore" => restore(id, &case["given"], &case["then"]),
             other => panic!("{id}: a kind that is not known: {other}"),
         }
     }
     assert!(known > 0);
+}
+
+/// What can be seen without a terminal; the rest is in `tests/it/restore.rs`, by the same events.
+fn restore(id: &str, given: &Value, then: &Value) {
+    if then["next_start_sends_reset"] == true {
+        let modes = modes::Modes { mouse: false, console: false };
+        for reset in ["[?1000l", "[?1002l", "[?1006l", "[?2004l", "[0m", "[?25h"] {
+            assert!(modes::enter(modes, false).contains(reset), "{id}: {reset}");
+        }
+        assert!(modes::enter(modes, true).contains("[?1049l"), "{id}");
+    } else if let Some(key) = given["keys"].as_array() {
+        assert_eq!(key, &["ctrl-z"], "{id}");
+        assert_eq!(idle().keys("\x1a"), [Effect::Suspend], "{id}");
+    } else if let Some(event) = given["event"].as_str() {
+        assert!(event.contains("SIGTERM") || event.contains("EIO"), "{id}: an event that no test makes");
+        assert!(idle().event(Event::Hangup).contains(&Effect::Leave), "{id}");
+    } else {
+        assert_eq!(given["stdout"], "pipe", "{id}: what is no terminal gets line mode");
+    }
 }
 
 fn text(value: &Value) -> &str {
