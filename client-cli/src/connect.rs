@@ -153,7 +153,11 @@ impl Dial {
 fn last_line(path: &Path) -> Option<String> {
     let text = std::fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&text);
-    text.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
+    // What the daemon said last begins with the error itself; hints follow it.
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let from =
+        lines.iter().rposition(|line| line.starts_with("error")).unwrap_or(lines.len().saturating_sub(1));
+    (!lines.is_empty()).then(|| lines[from..].join("\n          "))
 }
 
 impl Connector for Dial {

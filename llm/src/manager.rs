@@ -247,7 +247,7 @@ fn adapter(
         let place = config.api_key_env.as_deref().unwrap_or(KEY_VARIABLE);
         let message =
             format!("provider {id} has no key: {place} is not set in the environment of the daemon");
-        return Err(AirError::new(codes::PROVIDER_AUTH, message).hint(format!("air provider add {id}")));
+        return Err(AirError::new(codes::PROVIDER_AUTH, message).hint(format!("export the variable that providers.{id}.api_key_env names in ~/.air/config.yaml, then air daemon restart")));
     }
     if key.is_some() && base_url.scheme() == "http" && !is_loopback(&base_url) {
         tracing::warn!(provider = id, "the key of this provider travels unencrypted: base_url is http");

@@ -138,5 +138,5 @@ fn role_word(role: AgentRole) -> &'static str {
 pub(crate) fn none_configured() -> AirError {
     AirError::new(codes::PROVIDER_NONE_CONFIGURED, "no model provider is configured")
         .hint("looked for: `providers` in config.yaml, ANTHROPIC_API_KEY in the environment of the daemon")
-        .hint("air provider add anthropic")
+        .hint("export ANTHROPIC_API_KEY=…, or name a server under `providers` in ~/.air/config.yaml; then air daemon restart")
 }

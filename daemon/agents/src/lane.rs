@@ -1,9 +1,11 @@
 //! One lane for each session: its turns run one after the other.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use air_contracts::ids::{SessionId, TurnId};
 use air_contracts::session::TurnStatus;
+use air_contracts::{AirError, Result};
 use air_rt::{CancellationToken, OnCancel};
 use air_store::TurnRow;
 use tokio::sync::watch;
@@ -17,7 +19,12 @@ pub(crate) struct Lane {
     session: SessionId,
     state: Mutex<State>,
     idle: watch::Sender<bool>,
+    /// Why the log cannot be written or read, while it cannot.
+    fault: watch::Sender<Option<AirError>>,
 }
+
+/// Between two looks whether the log can be written again.
+const FAULT_PAUSE: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 struct State {
@@ -29,7 +36,12 @@ struct State {
 
 impl Lane {
     pub(crate) fn new(session: SessionId) -> Self {
-        Self { session, state: Mutex::default(), idle: watch::Sender::new(true) }
+        Self {
+            session,
+            state: Mutex::default(),
+            idle: watch::Sender::new(true),
+            fault: watch::Sender::new(None),
+        }
     }
 
     /// Starts the lane, or tells the one that runs to look again.
@@ -67,6 +79,16 @@ impl Lane {
         let _ = idle.wait_for(|idle| *idle).await;
     }
 
+    /// Returns when the log cannot be written, with the reason.
+    pub(crate) async fn faulted(&self) -> AirError {
+        let mut fault = self.fault.subscribe();
+        match fault.wait_for(Option::is_some).await.map(|fault| fault.clone()) {
+            Ok(Some(fault)) => fault,
+            // The sender lives as long as the lane.
+            _ => std::future::pending().await,
+        }
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.lock().active.is_some()
     }
@@ -78,32 +100,29 @@ impl Lane {
             }
             self.lock().woken = false;
             match self.next(sessions).await {
-                Ok(Some(row)) => {
-                    if self.run_turn(sessions, row).await == Some(TurnStatus::Interrupted)
-                        && !self.lock().woken
-                    {
-                        // What is queued waits for a continue, a retry or the next submit.
+                Ok(Some(row)) => match self.run_turn(sessions, row).await {
+                    // What is queued waits for a continue, a retry or the next submit.
+                    Ok(TurnStatus::Interrupted) => {
                         if self.stop() {
                             return;
                         }
                     }
-                }
+                    Ok(_) => {
+                        self.fault.send_replace(None);
+                    }
+                    Err(fault) => self.pause(&fault).await,
+                },
                 Ok(None) => {
                     if self.stop() {
                         return;
                     }
                 }
-                Err(fault) => {
-                    error!(session = %self.session, %fault, "the queue of a session cannot be read");
-                    if self.stop() {
-                        return;
-                    }
-                }
+                Err(fault) => self.pause(&fault).await,
             }
         }
     }
 
-    async fn next(&self, sessions: &Arc<Sessions>) -> air_contracts::Result<Option<TurnRow>> {
+    async fn next(&self, sessions: &Arc<Sessions>) -> Result<Option<TurnRow>> {
         let mut unfinished = sessions.deps.store.unfinished_turns().await?;
         unfinished.retain(|row| row.session_id == self.session);
         // A resumed turn runs before what was queued behind it.
@@ -111,22 +130,21 @@ impl Lane {
         Ok(unfinished.into_iter().next())
     }
 
-    async fn run_turn(&self, sessions: &Arc<Sessions>, row: TurnRow) -> Option<TurnStatus> {
+    /// The turn is still unfinished in the log: it goes on when the log can be written again.
+    async fn pause(&self, fault: &AirError) {
+        error!(session = %self.session, %fault, "a turn waits until the log can be written");
+        self.fault.send_replace(Some(fault.clone()));
+        tokio::time::sleep(FAULT_PAUSE).await;
+    }
+
+    async fn run_turn(&self, sessions: &Arc<Sessions>, row: TurnRow) -> Result<TurnStatus> {
         let token = sessions.deps.tasks.token().child_token();
         self.lock().active = Some((row.id, token.clone()));
         self.idle.send_replace(false);
-        let turn = row.id;
         let status = turn::run(sessions, row, &token).await;
         self.lock().active = None;
         self.idle.send_replace(true);
-        match status {
-            Ok(status) => Some(status),
-            Err(fault) => {
-                // The turn is still unfinished in the log: it goes on with the next wake or the next daemon.
-                error!(%turn, %fault, "a turn stopped without its end");
-                Some(TurnStatus::Interrupted)
-            }
-        }
+        status
     }
 
     /// Stops unless somebody woke the lane meanwhile.

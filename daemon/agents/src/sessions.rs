@@ -276,7 +276,12 @@ impl Sessions {
 
     /// Waits until a turn has ended, or, where asked, until only an approval can advance it; at most `timeout`.
     pub async fn wait(&self, turn: TurnId, timeout: Duration, until_approval: bool) -> Result<TurnOutcome> {
-        crate::outcome::wait(&self.deps.store, turn, timeout, until_approval).await
+        let session = self.deps.store.turn(turn).await?.session_id;
+        let lane = self.lane(session);
+        tokio::select! {
+            outcome = crate::outcome::wait(&self.deps.store, turn, timeout, until_approval) => outcome,
+            fault = lane.faulted() => Err(fault),
+        }
     }
 
     /// How many turns run now.

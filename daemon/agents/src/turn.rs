@@ -52,11 +52,17 @@ pub(crate) async fn run(
             blockers: Vec::new(),
             error: None,
         },
+        Err(fault) if is_of_the_log(&fault) => return Err(fault),
         Err(fault) => failed(&row, fault),
     };
     let status = ended.status;
     sessions.end_turn(&row, ended, Vec::new()).await?;
     Ok(status)
+}
+
+/// A fault of the disk or the database ends no turn: it waits until it can be written down.
+fn is_of_the_log(fault: &AirError) -> bool {
+    [codes::IO_NO_SPACE, codes::STORE_FAILED, codes::IO].iter().any(|code| fault.is(code))
 }
 
 /// Takes the turn out of the queue: the user's message becomes part of the conversation.

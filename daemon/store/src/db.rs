@@ -155,7 +155,7 @@ fn newer(path: &Path, version: i64) -> AirError {
 /// The error of a file whose content cannot be what this build wrote.
 pub(crate) fn corrupt(path: &Path, why: impl std::fmt::Display) -> AirError {
     AirError::new(codes::STORE_CORRUPT, format!("{}: {why}", path.display()))
-        .hint("nothing was changed in the file; backups lie beside it in backups/")
+        .hint("nothing was changed in the file; move it away to begin a new log, or put a copy in its place")
 }
 
 /// A row without something it needs (SQLITE_CONSTRAINT_NOTNULL).
