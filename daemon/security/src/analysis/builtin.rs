@@ -369,7 +369,8 @@ impl Walker<'_> {
             for name in
                 text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|name| is_name(name))
             {
-                if target.as_deref() != Some(name) && self.is_evaluated(name) {
+                let starts_here = target.as_deref() == Some(name) && !self.state.vars.contains_key(name);
+                if self.is_evaluated(name) && !starts_here {
                     self.out.opaque(format!("let evaluates {name}, which is not known to be a number"));
                 }
             }

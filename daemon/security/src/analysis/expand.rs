@@ -44,7 +44,8 @@ impl Walker<'_> {
     /// The words that a word becomes.
     pub(crate) fn expand(&mut self, word: &Word) -> Vec<Arg> {
         let Some(words) = expand_braces(word) else {
-            self.out.unknown("a brace expansion of very many words");
+            self.parts(&word.parts, &mut Fields::default(), false);
+            self.out.opaque("a brace expansion that is not followed");
             return vec![Arg::gap(Gap { empty: true, split: true, ..Gap::default() })];
         };
         let mut all = Vec::with_capacity(words.len());

@@ -39,7 +39,10 @@ impl Walker<'_> {
                 self.arithmetic(subscript);
             }
             let mut values: Vec<Arg> = assign.values.iter().map(|word| self.expand_one(word)).collect();
-            env.push((assign.name.clone(), if values.is_empty() { Arg::default() } else { values.swap_remove(0) }));
+            env.push((
+                assign.name.clone(),
+                if values.is_empty() { Arg::default() } else { values.swap_remove(0) },
+            ));
         }
         if simple.declares.is_empty() {
             self.run(&Call { args: &args, env: &env, programs_only: false });

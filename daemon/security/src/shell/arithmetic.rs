@@ -1,7 +1,8 @@
 //! Lowers arithmetic: which variables it evaluates, and what runs inside.
 
 use shuck_ast::{
-    ArithmeticCommand, ArithmeticExpr, ArithmeticExprNode, ArithmeticForCommand, ArithmeticLvalue, Span,
+    ArithmeticAssignOp, ArithmeticCommand, ArithmeticExpr, ArithmeticExprNode, ArithmeticForCommand,
+    ArithmeticLvalue, ArithmeticUnaryOp, Span,
 };
 
 use super::command::{Lower, range};
@@ -32,7 +33,15 @@ impl Lower<'_> {
                 out.words.push(word);
             }
             ArithmeticExpr::Parenthesized { expression } => self.expression(expression, out),
-            ArithmeticExpr::Unary { expr, .. } => self.expression(expr, out),
+            ArithmeticExpr::Unary { expr, op } => {
+                let counts = matches!(op, ArithmeticUnaryOp::PreIncrement | ArithmeticUnaryOp::PreDecrement);
+                if let ArithmeticExpr::Variable(name) = &expr.kind
+                    && counts
+                {
+                    out.sets.push(name.as_str().to_owned());
+                }
+                self.expression(expr, out);
+            }
             ArithmeticExpr::Postfix { expr, .. } => {
                 if let ArithmeticExpr::Variable(name) = &expr.kind {
                     out.sets.push(name.as_str().to_owned());
@@ -45,13 +54,18 @@ impl Lower<'_> {
                 self.expression(then_expr, out);
                 self.expression(else_expr, out);
             }
-            ArithmeticExpr::Assignment { target, value, .. } => {
-                match target {
-                    ArithmeticLvalue::Variable(name) => out.sets.push(name.as_str().to_owned()),
+            ArithmeticExpr::Assignment { target, op, value } => {
+                let name = match target {
+                    ArithmeticLvalue::Variable(name) => name,
                     ArithmeticLvalue::Indexed { name, index } => {
-                        out.sets.push(name.as_str().to_owned());
                         self.expression(index, out);
+                        name
                     }
+                };
+                out.sets.push(name.as_str().to_owned());
+                // `x += 1` looks at the value that x has.
+                if *op != ArithmeticAssignOp::Assign {
+                    out.names.push(name.as_str().to_owned());
                 }
                 self.expression(value, out);
             }

@@ -21,6 +21,11 @@ pub(crate) fn expand(word: &Word) -> Option<Vec<Word>> {
     if !braces {
         return Some(vec![word.clone()]);
     }
+    // Expansions come after braces: `{a$,b}c` becomes `a$c`, a variable.
+    if word.parts.iter().any(|part| matches!(part, Part::Text { text, quoted: false } if text.contains('$')))
+    {
+        return None;
+    }
     let atoms: Vec<Atom> = word.parts.iter().flat_map(atoms_of).collect();
     let expanded = expand_atoms(&atoms, 0)?;
     Some(expanded.into_iter().map(|atoms| Word { parts: parts_of(atoms) }).collect())

@@ -325,6 +325,8 @@ impl<'s> Lower<'s> {
             }
             CompoundCommand::Conditional(command) => self.conditional(command),
             CompoundCommand::Coproc(command) => {
+                // Inside a substitution, bash gives it the name COPROC and runs that.
+                self.refuse(command.span.start.offset(), "a coprocess");
                 if let Some(span) = command.name_span {
                     self.cover.mark(range(span));
                 }
