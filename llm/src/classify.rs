@@ -70,7 +70,10 @@ pub(crate) fn classify(
         error.retry_after_ms = advice.after_ms;
     }
     if code == codes::PROVIDER_AUTH {
-        error.error = error.error.hint(format!("air provider check {}", source.provider));
+        error.error = error.error.hint(format!(
+            "look at the key of {} (air provider list shows where it comes from)",
+            source.provider
+        ));
     }
     error
 }

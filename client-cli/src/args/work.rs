@@ -56,9 +56,6 @@ pub struct SubmitArgs {
     /// US dollars that the turn may cost
     #[arg(long, value_name = "USD")]
     pub max_cost: Option<f64>,
-    /// A JSON Schema that the final answer must match
-    #[arg(long, value_name = "FILE")]
-    pub schema: Option<PathBuf>,
     /// A text file that goes with the message; may be repeated
     #[arg(long = "file", value_name = "PATH")]
     pub files: Vec<PathBuf>,

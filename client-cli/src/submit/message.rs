@@ -41,12 +41,11 @@ pub fn read_stdin(app: &App) -> Result<String> {
 /// The parameters of the submit.
 pub(super) fn params(project_id: ProjectId, args: SubmitArgs, text: String) -> Result<TurnSubmitParams> {
     let attachments = args.files.iter().map(|path| attachment(path)).collect::<Result<Vec<_>>>()?;
-    let answer_schema = args.schema.as_deref().map(schema).transpose()?;
     let options = TurnOptions {
         approve: args.approve.map(Into::into),
         model: args.model,
         max_cost_usd: args.max_cost,
-        answer_schema,
+        answer_schema: None,
     };
     let session = if args.ephemeral { "new".to_owned() } else { args.session };
     let client_id = Some(args.client_id.unwrap_or_else(own_key));
@@ -67,13 +66,6 @@ fn attachment(path: &Path) -> Result<Attachment> {
     let text = String::from_utf8(bytes)
         .map_err(|_| AirError::new(codes::USAGE_VALUE, format!("--file {name}: not UTF-8 text")))?;
     Ok(Attachment { name, text })
-}
-
-fn schema(path: &Path) -> Result<serde_json::Value> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| AirError::io(&name, &error))?;
-    serde_json::from_str(&text)
-        .map_err(|error| AirError::new(codes::USAGE_VALUE, format!("--schema {name}: {error}")))
 }
 
 /// A key that no other submit has: the kernel's (random(4)), else this process and its time.

@@ -148,16 +148,13 @@ fn quiet_prints_the_result_only() {
 }
 
 #[test]
-fn files_and_a_schema_go_along() {
+fn files_go_along() {
     let daemon = turn("completed");
     std::fs::write(daemon.home().join("REVIEW.md"), "look at a\n").unwrap();
-    std::fs::write(daemon.home().join("answer.json"), "{\"type\": \"object\"}").unwrap();
-    let ran =
-        run(&daemon, &["submit", "x", "--file", "REVIEW.md", "--schema", "answer.json", "--session", "new"]);
+    let ran = run(&daemon, &["submit", "x", "--file", "REVIEW.md", "--session", "new"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let sent = &daemon.calls("turn/submit")[0];
     assert_eq!(sent["attachments"], json!([{ "name": "REVIEW.md", "text": "look at a\n" }]));
-    assert_eq!(sent["options"]["answer_schema"], json!({ "type": "object" }));
     assert_eq!(sent["session"], "new");
 }
 

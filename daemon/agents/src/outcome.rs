@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use air_contracts::Result;
 use air_contracts::api::{OutcomeStatus, TaskOutcome, TurnOutcome};
-use air_contracts::ids::{RefKind, ShortRef, TurnId};
+use air_contracts::event::Intent;
+use air_contracts::ids::{RefKind, ShortRef, ToolRunId, TurnId};
 use air_contracts::path::WirePath;
 use air_contracts::session::TurnStatus;
-use air_store::{BusItem, Store, ToolRunFilter, TurnRow};
+use air_store::{ApprovalRow, BusItem, Store, ToolRunFilter, TurnRow};
 
 /// How a turn stands now.
 pub(crate) async fn outcome(store: &Store, turn: TurnId) -> Result<TurnOutcome> {
@@ -17,7 +18,7 @@ pub(crate) async fn outcome(store: &Store, turn: TurnId) -> Result<TurnOutcome> 
     let held_by = holder(store, &row).await?;
     let mut open = store.open_approvals(Some(row.session_id)).await?;
     open.retain(|approval| approval.approval.turn_id == held_by);
-    let status = status(store, &row, held_by, !open.is_empty()).await?;
+    let status = status(store, &row, held_by, &open).await?;
     let mut changed_files: Vec<WirePath> =
         tasks.iter().flat_map(|task| task.changed_files.iter().cloned()).collect();
     changed_files.sort();
@@ -71,9 +72,16 @@ async fn holder(store: &Store, row: &TurnRow) -> Result<TurnId> {
     Ok(ahead.map_or(row.id, |turn| turn.id))
 }
 
-async fn status(store: &Store, row: &TurnRow, held_by: TurnId, asked: bool) -> Result<OutcomeStatus> {
+async fn status(
+    store: &Store,
+    row: &TurnRow,
+    held_by: TurnId,
+    open: &[ApprovalRow],
+) -> Result<OutcomeStatus> {
     Ok(match row.status {
-        TurnStatus::Queued | TurnStatus::Running if asked && !moves(store, held_by).await? => {
+        TurnStatus::Queued | TurnStatus::Running
+            if !open.is_empty() && !moves(store, held_by, open).await? =>
+        {
             OutcomeStatus::Waiting
         }
         TurnStatus::Queued | TurnStatus::Running => OutcomeStatus::Running,
@@ -87,10 +95,16 @@ async fn status(store: &Store, row: &TurnRow, held_by: TurnId, asked: bool) -> R
     })
 }
 
-/// Whether a run of the turn is under way beside its open questions.
-async fn moves(store: &Store, turn: TurnId) -> Result<bool> {
+/// Whether a run of the turn is under way beside its open questions. A question is a run itself, and what a
+/// command left in the background advances nothing.
+async fn moves(store: &Store, turn: TurnId, open: &[ApprovalRow]) -> Result<bool> {
     let filter = ToolRunFilter { turn: Some(turn), ..ToolRunFilter::default() };
-    Ok(store.tool_runs(filter).await?.iter().any(|run| run.status.is_none()))
+    let runs = store.tool_runs(filter).await?;
+    let asks = |run: ToolRunId| open.iter().any(|row| row.approval.run_id == run);
+    let background = |intent: &Intent| matches!(intent, Intent::Command { background: true, .. });
+    Ok(runs
+        .iter()
+        .any(|run| run.status.is_none() && !asks(run.started.run_id) && !background(&run.started.intent)))
 }
 
 /// Waits for the end of a turn, by the bus.
@@ -122,7 +136,7 @@ async fn ends(store: &Store, turn: TurnId, until_approval: bool) -> Result<bool>
         return Ok(row.status.is_ended());
     }
     let held_by = holder(store, &row).await?;
-    let open = store.open_approvals(Some(row.session_id)).await?;
-    let asked = open.iter().any(|approval| approval.approval.turn_id == held_by);
-    Ok(status(store, &row, held_by, asked).await? == OutcomeStatus::Waiting)
+    let mut open = store.open_approvals(Some(row.session_id)).await?;
+    open.retain(|approval| approval.approval.turn_id == held_by);
+    Ok(status(store, &row, held_by, &open).await? == OutcomeStatus::Waiting)
 }

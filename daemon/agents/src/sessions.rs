@@ -140,7 +140,13 @@ impl Sessions {
     ) -> Result<TurnSubmitResult> {
         let mut turns = self.deps.store.turns(session, 50).await?;
         turns.sort_by_key(|row| row.n);
-        let stopped = |row: &&TurnRow| matches!(row.status, TurnStatus::Interrupted | TurnStatus::Budget);
+        // A failure of the provider may be over by now.
+        let provider =
+            |row: &TurnRow| row.error.as_ref().is_some_and(|error| error.code.starts_with("provider."));
+        let stopped = |row: &&TurnRow| {
+            matches!(row.status, TurnStatus::Interrupted | TurnStatus::Budget)
+                || row.status == TurnStatus::Failed && provider(row)
+        };
         let Some(row) = turns.iter().rev().find(stopped) else {
             return Err(AirError::new(
                 codes::TURN_NOT_ACTIVE,

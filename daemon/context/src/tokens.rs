@@ -34,9 +34,7 @@ pub fn estimate_message(message: &Message) -> u32 {
         ContentBlock::Text { text } => estimate_tokens(text),
         ContentBlock::Thinking { thinking, .. } => estimate_tokens(thinking),
         ContentBlock::RedactedThinking { data } => estimate_tokens(data),
-        ContentBlock::ToolUse { name, input, .. } => {
-            estimate_tokens(name) + tokens_of(json_bytes(input))
-        }
+        ContentBlock::ToolUse { name, input, .. } => estimate_tokens(name) + tokens_of(json_bytes(input)),
         ContentBlock::ToolResult { content, .. } => estimate_tokens(content),
         ContentBlock::ToolResultRef { .. } => 0,
         // Images are charged by their area; 1,600 tokens is the most that one costs.

@@ -180,8 +180,11 @@ impl Store {
 }
 
 /// The session with the newest turn, else the newest.
-const LATEST_SESSION: &str = "SELECT COALESCE((SELECT session FROM turns ORDER BY n DESC LIMIT 1), \
-    (SELECT id FROM sessions ORDER BY n DESC LIMIT 1)) AS id WHERE id IS NOT NULL";
+const LATEST_SESSION: &str = "SELECT COALESCE( \
+    (SELECT t.session FROM turns AS t JOIN sessions AS s ON s.id = t.session \
+    WHERE NOT json_extract(s.settings, '$.ephemeral') ORDER BY t.n DESC LIMIT 1), \
+    (SELECT id FROM sessions WHERE NOT json_extract(settings, '$.ephemeral') ORDER BY n DESC LIMIT 1)) AS id \
+    WHERE id IS NOT NULL";
 
 /// Ids are unique over all kinds. `MATERIALIZED`: the list is read once.
 const NUMBERS: &str = "WITH wanted(id) AS MATERIALIZED (SELECT unhex(value) FROM json_each(?1)) \

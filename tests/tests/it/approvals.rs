@@ -66,6 +66,19 @@ fn a_turn_behind_a_question_waits_for_it_too() {
 }
 
 #[test]
+fn a_question_of_the_model_stops_the_wait_and_takes_an_answer() {
+    let mut env = TestEnv::new(FILES);
+    env.model(
+        "turns:\n  - reply:\n      tools: [{name: user.ask, input: {question: tabs or spaces?, options: [tabs, spaces]}}]\n  - reply: {text: \"noted: {{last_tool_result}}\"}\n",
+    );
+    let waiting = env.air(&["submit", "--wait", "--output", "json", "format it"]).expect_code(3).json();
+    assert_eq!(waiting["status"], "waiting", "{waiting:#}");
+    env.air(&["answer", "a1", "spaces"]).expect_code(0);
+    let done = env.air(&["wait", "--output", "json"]).expect_code(0).json();
+    assert!(done["answer"].as_str().unwrap().contains("spaces"), "{done:#}");
+}
+
+#[test]
 fn a_denial_reaches_the_model_with_its_note() {
     let env = asking(&finish());
     env.air(&["submit", "--wait", REQUEST]).expect_code(3);

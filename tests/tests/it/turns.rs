@@ -69,3 +69,24 @@ fn an_interrupt_answers_every_call_and_leaves_no_process() {
     };
     assert_eq!(count(&["tool.started"]), count(&["tool.completed", "tool.failed"]));
 }
+
+#[test]
+fn an_ephemeral_session_is_not_the_one_that_people_come_back_to() {
+    let mut env = TestEnv::new(FILES);
+    env.model("turns:\n  - repeat: forever\n    reply: {text: hello}\n");
+    env.air(&["submit", "--wait", "--ephemeral", "only this"]).expect_code(0);
+    assert_eq!(env.json(&["sessions"])["items"].as_array().map(Vec::len), Some(0));
+    let kept = env.air(&["submit", "--wait", "--output", "json", "and this"]).expect_code(0).json();
+    assert_eq!(kept["session"], "s2", "{kept:#}");
+}
+
+#[test]
+fn a_turn_that_its_provider_failed_can_be_continued() {
+    let mut env = TestEnv::new(FILES);
+    env.model("turns:\n  - fault: {status: 401, type: authentication_error, message: bad key}\n  - reply: {text: hello again}\n");
+    let failed = env.air(&["submit", "--wait", "--output", "json", "hello"]).expect_code(1).json();
+    assert_eq!(failed["error"]["code"], "provider.auth", "{failed:#}");
+    env.air(&["continue"]).expect_code(0);
+    let done = env.air(&["wait", "--output", "json"]).expect_code(0).json();
+    assert_eq!(done["answer"], "hello again", "{done:#}");
+}

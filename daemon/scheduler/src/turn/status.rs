@@ -87,7 +87,7 @@ fn join(core: &str, detail: &str) -> String {
 fn options(kind: &str, n: u64) -> Vec<String> {
     let again = format!("air retry k{n} --note \"…\"");
     let first: &[&str] = match kind {
-        "provider" => &["air provider check", "air model list"],
+        "provider" => &["air provider list"],
         "budget" => return vec!["air continue --max-cost N".to_owned()],
         "dependency" => return vec!["air tasks --graph".to_owned()],
         "denied" => &["air permissions list"],

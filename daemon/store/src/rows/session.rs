@@ -54,11 +54,12 @@ impl Store {
         self.rows(query, session).await
     }
 
-    /// The session with the newest turn, else the newest.
+    /// The session with the newest turn, else the newest. Ephemeral ones do not count.
     pub async fn latest_session(&self) -> Result<Option<SessionRow>> {
         const LATEST: &str = sessions!(
-            "WHERE id = COALESCE((SELECT session FROM turns ORDER BY n DESC LIMIT 1), \
-            (SELECT id FROM sessions ORDER BY n DESC LIMIT 1))"
+            "WHERE id = COALESCE((SELECT t.session FROM turns AS t JOIN sessions AS s ON s.id = t.session \
+            WHERE NOT json_extract(s.settings, '$.ephemeral') ORDER BY t.n DESC LIMIT 1), \
+            (SELECT id FROM sessions WHERE NOT json_extract(settings, '$.ephemeral') ORDER BY n DESC LIMIT 1))"
         );
         self.row(sqlx::query(LATEST), session).await
     }

@@ -129,7 +129,10 @@ impl Store {
 
     /// Sessions, the one that changed last first.
     pub async fn session_views(&self, limit: u32) -> Result<Vec<SessionView>> {
-        let query = sqlx::query(sessions!("ORDER BY s.updated_at DESC, s.n DESC LIMIT ?")).bind(limit);
+        let query = sqlx::query(sessions!(
+            "WHERE NOT json_extract(s.settings, '$.ephemeral') ORDER BY s.updated_at DESC, s.n DESC LIMIT ?"
+        ))
+        .bind(limit);
         let all = self.rows(query, facts).await?;
         let costs = self.session_costs().await?;
         let view = |facts: Facts| {
