@@ -28,7 +28,23 @@ impl Lower<'_> {
     }
 
     pub(super) fn word_in(&mut self, word: &ShuckWord, quoting: Quoting) -> Word {
+        self.check_joined(&word.parts, range(word.span));
         Word { parts: self.parts(&word.parts, quoting) }
+    }
+
+    /// The parts of a word must be all of it, without a byte between them.
+    fn check_joined(&mut self, parts: &[WordPartNode], whole: Range<usize>) {
+        let mut at = whole.start;
+        for part in parts {
+            let span = range(part.span);
+            if span.start != at {
+                return self.refuse(at, "a word that is not parsed whole");
+            }
+            at = span.end;
+        }
+        if at != whole.end {
+            self.refuse(at, "a word that is not parsed whole");
+        }
     }
 
     fn parts(&mut self, parts: &[WordPartNode], quoting: Quoting) -> Vec<Part> {
@@ -46,6 +62,9 @@ impl Lower<'_> {
                 if text.len() < 2 || !text.starts_with('"') || !text.ends_with('"') {
                     self.refuse(span.start.offset(), "a quoted string that ends elsewhere");
                 }
+                let whole = range(span);
+                let open = self.slice(span).find('"').unwrap_or(0) + 1;
+                self.check_joined(parts, whole.start + open..whole.end.saturating_sub(1));
                 let inner = Quoting { double: true, ..quoting };
                 let mut lowered = self.parts(parts, inner);
                 // An empty pair of quotes is still a word.
