@@ -9,4 +9,5 @@ mod hostile;
 mod paths;
 mod policy;
 mod properties;
+mod ruinous;
 mod structure;
