@@ -7,13 +7,14 @@ pub fn pss_kb(pid: i32) -> u64 {
     line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
-/// Bytes that it caused to be written to storage.
+/// Bytes that it caused to be written to storage, less those of files that were gone before that happened (proc(5)).
 pub fn written_bytes(pid: i32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-    text.lines()
-        .find_map(|line| line.strip_prefix("write_bytes: "))
-        .and_then(|value| value.parse().ok())
-        .unwrap_or(0)
+    let field = |name: &str| -> u64 {
+        let value = text.lines().find_map(|line| line.strip_prefix(name));
+        value.and_then(|value| value.trim().parse().ok()).unwrap_or(0)
+    };
+    field("write_bytes:").saturating_sub(field("cancelled_write_bytes:"))
 }
 
 /// Processor time of it and of the children that it has waited for, in milliseconds.
