@@ -70,7 +70,8 @@ impl Cover {
                 Some(source[at..].find('\n').map_or(bytes.len(), |length| at + length))
             }
             b'-' if source[at..].starts_with("-p")
-                && before.is_some_and(|byte| byte == b' ' || byte == b'\t') =>
+                && before.is_some_and(|byte| byte == b' ' || byte == b'\t')
+                && source[..at].trim_end_matches([' ', '\t']).ends_with("time") =>
             {
                 Some(at + 2)
             }

@@ -28,6 +28,11 @@ impl Lower<'_> {
         if !text.starts_with("${") || !text.ends_with('}') {
             self.refuse(span.start.offset(), "an expansion that ends elsewhere");
         }
+        // bash ends the expansion at the first `}`, whatever braces are open in it.
+        let inner = text.get(2..).unwrap_or_default().as_bytes();
+        if inner.iter().enumerate().any(|(at, byte)| *byte == b'{' && (at == 0 || inner[at - 1] != b'$')) {
+            self.refuse(span.start.offset(), "a brace inside an expansion");
+        }
         let looks_up = matches!(
             parameter.bourne(),
             Some(Bourne::Indirect { .. } | Bourne::Indices { .. } | Bourne::PrefixMatch { .. })
