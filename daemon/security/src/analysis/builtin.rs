@@ -158,7 +158,14 @@ impl Walker<'_> {
             }
         }
         // Part of an operator is not known: it may be one of these.
-        if args.iter().any(|arg| arg.exact().is_none() && arg.literal_start().starts_with('-')) {
+        let by_pattern = |arg: &Arg| {
+            let pattern = arg.pattern().unwrap_or_default();
+            arg.has_glob() && arg.literal_start().is_empty() && pattern.ends_with(['v', 'R', '*', '?', ']'])
+        };
+        if args
+            .iter()
+            .any(|arg| by_pattern(arg) || (arg.exact().is_none() && arg.literal_start().starts_with('-')))
+        {
             self.out.opaque("test with an operator that is not known");
         }
         let operands = args.iter().filter(|arg| arg.exact() != Some("]")).count();
