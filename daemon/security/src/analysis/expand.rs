@@ -34,7 +34,7 @@ impl Fields {
                 self.end_word();
             }
             if !word.is_empty() {
-                glob_pieces(word).into_iter().for_each(|piece| self.push(piece));
+                glob_pieces(word, true).into_iter().for_each(|piece| self.push(piece));
             }
         }
     }
@@ -83,7 +83,7 @@ impl Walker<'_> {
                 Part::Text { text, quoted: false } => {
                     let rest =
                         if tilde && index == 0 { self.tilde(text, parts.len() == 1, fields) } else { text };
-                    glob_pieces(rest).into_iter().for_each(|piece| fields.push(piece));
+                    glob_pieces(rest, parts.len() > 1).into_iter().for_each(|piece| fields.push(piece));
                 }
                 Part::Var { name, quoted, form } => self.variable(name, *quoted, form, fields),
                 Part::Subst { script, quoted, kind } => {
@@ -248,8 +248,8 @@ fn as_quoted(part: &Part) -> Part {
     }
 }
 
-/// Unquoted text as text and parts of a pattern.
-fn glob_pieces(text: &str) -> Vec<Piece> {
+/// Unquoted text as text and parts of a pattern. With `more`, a bracket may close in another part of the word.
+fn glob_pieces(text: &str, more: bool) -> Vec<Piece> {
     if !text.contains(['*', '?', '[']) {
         return vec![Piece::Text(text.to_owned())];
     }
@@ -271,7 +271,8 @@ fn glob_pieces(text: &str) -> Vec<Piece> {
                 rest = &tail[length..];
             }
             None => {
-                pieces.push(Piece::Text("[".to_owned()));
+                let bracket = "[".to_owned();
+                pieces.push(if more { Piece::Glob(bracket) } else { Piece::Text(bracket) });
                 rest = &tail[1..];
             }
         }
